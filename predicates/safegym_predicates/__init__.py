@@ -1,0 +1,1 @@
+"""Claim sets by hazard."""

@@ -1,0 +1,1 @@
+"""Formal policy verification for safety-critical control reinforcement learning."""

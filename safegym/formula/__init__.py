@@ -1,0 +1,1 @@
+"""The predicate language: terms, formulas, claims. Standard library only."""

@@ -1,0 +1,1 @@
+"""Policies: what maps observations to actions."""

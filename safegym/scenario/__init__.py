@@ -1,0 +1,1 @@
+"""Scenarios: simulated systems with named signals, hazards, claims, and control policies."""

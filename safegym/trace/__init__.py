@@ -1,0 +1,1 @@
+"""Traces: what one episode showed, and how it is recorded and stored."""

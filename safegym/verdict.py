@@ -1,0 +1,111 @@
+"""What was found out: about one trace (`Verdict`), and about many or a model (`Evidence`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Status = Literal["satisfied", "violated", "inconclusive"]
+EvidenceKind = Literal["proved", "estimated", "observed"]
+Validity = Literal["exact", "fixed_n", "anytime", "asymptotic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Robustness:
+    """Robustness interval [lo, hi] of an episode property, in multiples of the atoms' scale.
+
+    `time` is the time in seconds of the deciding sample, None where nothing decides.
+    lo == hi when the episode settles the value. lo > 0 implies satisfied, hi < 0 violated.
+    """
+
+    lo: float
+    hi: float
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Why a verdict came out as it did.
+
+    time: seconds of the deciding sample; step: its index; subformula: canonical text of the
+    deciding atom; values: raw signal values there, in each signal's unit; margin: raw (unscaled)
+    margin; chain: canonical texts of the subformulas from the root down to the atom.
+    """
+
+    time: float
+    step: int
+    subformula: str
+    values: Mapping[str, float | tuple[float, ...]]
+    margin: float
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement of ONE trace on one claim's episode property.
+
+    robustness is None where margins are refused (mixed units without scales); `notes` says so,
+    and says when a limit was touched exactly.
+    """
+
+    claim_id: str
+    status: Status
+    robustness: Robustness | None
+    witness: Witness | None
+    trace_digest: str
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "A verdict has three values, so `if verdict:` is not defined. "
+            "Write `if verdict.status == \"satisfied\":`."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A backend's answer, before any work, to whether it can judge a formula.
+
+    tight: False where interval answers enclose the exact value without always reaching it.
+    """
+
+    ok: bool
+    reason: str = ""
+    subformula: str = ""
+    tight: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of one claim from many traces, or from a model.
+
+    kind: observed, estimated or proved; the three never merge.
+    status: satisfied (claim shown), violated (claim refuted), inconclusive (neither).
+    bound: one-sided limit on the claimed quantity that holds at `confidence`, None if none holds.
+    episodes, violations, undecided: counts inside the evidence; surplus: episodes started beyond
+    the decision, logged apart. attempt: number of the certification attempt, from 1 (0: none).
+    """
+
+    claim_id: str
+    claim_digest: str
+    kind: EvidenceKind
+    status: Status
+    threshold: float | None
+    bound: float | None
+    confidence: float
+    level: float
+    episodes: int
+    violations: int
+    undecided: int
+    surplus: int
+    attempt: int
+    validity: Validity
+    method: str
+    assumptions: tuple[str, ...] = ()
+    trace_root: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "Evidence has three values, so `if evidence:` is not defined. "
+            "Write `if evidence.status == \"satisfied\":`."
+        )
