@@ -1,1 +1,135 @@
-"""Formal policy verification for safety-critical control reinforcement learning."""
+"""Formal policy verification for safety-critical control reinforcement learning.
+
+Declare claims, train under a gate, certify, and export an audit trail:
+
+    import safegym as sg
+    f = sg.parse("always[0,2](x > 0)")
+    run = sg.train("drone/corridor-v0", steps=200_000, gate=sg.Gate(), out="runs/a")
+
+Names load on first use, so that importing safegym stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from safegym.check.dispatch import check as check
+    from safegym.check.monitor import Monitor as Monitor
+    from safegym.check.monitor import robustness as robustness
+    from safegym.check.statistics.eprocess import EProcess as EProcess
+    from safegym.check.statistics.interval import interval as interval
+    from safegym.errors import AuditError as AuditError
+    from safegym.errors import EvidenceError as EvidenceError
+    from safegym.errors import FormulaError as FormulaError
+    from safegym.errors import GateError as GateError
+    from safegym.errors import PolicyError as PolicyError
+    from safegym.errors import RunFolderError as RunFolderError
+    from safegym.errors import SafegymError as SafegymError
+    from safegym.errors import ScenarioError as ScenarioError
+    from safegym.errors import TraceError as TraceError
+    from safegym.errors import UnitError as UnitError
+    from safegym.errors import UnsupportedError as UnsupportedError
+    from safegym.formula.build import all_of as all_of
+    from safegym.formula.build import always as always
+    from safegym.formula.build import any_of as any_of
+    from safegym.formula.build import between as between
+    from safegym.formula.build import eventually as eventually
+    from safegym.formula.build import falling as falling
+    from safegym.formula.build import fraction as fraction
+    from safegym.formula.build import historically as historically
+    from safegym.formula.build import mean as mean
+    from safegym.formula.build import near as near
+    from safegym.formula.build import never as never
+    from safegym.formula.build import next_ as next_
+    from safegym.formula.build import once as once
+    from safegym.formula.build import previous as previous
+    from safegym.formula.build import prob as prob
+    from safegym.formula.build import rising as rising
+    from safegym.formula.build import weak_next as weak_next
+    from safegym.formula.build import weak_previous as weak_previous
+    from safegym.formula.claim import Claim as Claim
+    from safegym.formula.terms import Signal as Signal
+    from safegym.formula.text import parse as parse
+    from safegym.gate.certify import certify as certify
+    from safegym.gate.plan import Gate as Gate
+    from safegym.gate.plan import GatePlan as GatePlan
+    from safegym.gate.training import train as train
+    from safegym.policy.base import Policy as Policy
+    from safegym.policy.base import ScriptedPolicy as ScriptedPolicy
+    from safegym.policy.sb3 import SB3Policy as SB3Policy
+    from safegym.scenario.record import record as record
+    from safegym.scenario.registry import make as make
+    from safegym.scenario.spec import ScenarioSpec as ScenarioSpec
+    from safegym.trace.model import Trace as Trace
+    from safegym.verdict import Evidence as Evidence
+    from safegym.verdict import Verdict as Verdict
+    from safegym.version import __version__ as __version__
+
+_FACE = {
+    "safegym.check.dispatch": ("check",),
+    "safegym.check.monitor": ("Monitor", "robustness"),
+    "safegym.check.statistics.eprocess": ("EProcess",),
+    "safegym.check.statistics.interval": ("interval",),
+    "safegym.errors": (
+        "AuditError",
+        "EvidenceError",
+        "FormulaError",
+        "GateError",
+        "PolicyError",
+        "RunFolderError",
+        "SafegymError",
+        "ScenarioError",
+        "TraceError",
+        "UnitError",
+        "UnsupportedError",
+    ),
+    "safegym.formula.build": (
+        "all_of",
+        "always",
+        "any_of",
+        "between",
+        "eventually",
+        "falling",
+        "fraction",
+        "historically",
+        "mean",
+        "near",
+        "never",
+        "next_",
+        "once",
+        "previous",
+        "prob",
+        "rising",
+        "weak_next",
+        "weak_previous",
+    ),
+    "safegym.formula.claim": ("Claim",),
+    "safegym.formula.terms": ("Signal",),
+    "safegym.formula.text": ("parse",),
+    "safegym.gate.certify": ("certify",),
+    "safegym.gate.plan": ("Gate", "GatePlan"),
+    "safegym.gate.training": ("train",),
+    "safegym.policy.base": ("Policy", "ScriptedPolicy"),
+    "safegym.policy.sb3": ("SB3Policy",),
+    "safegym.scenario.record": ("record",),
+    "safegym.scenario.registry": ("make",),
+    "safegym.scenario.spec": ("ScenarioSpec",),
+    "safegym.trace.model": ("Trace",),
+    "safegym.verdict": ("Evidence", "Verdict"),
+    "safegym.version": ("__version__",),
+}
+_HOME = {name: module for module, names in _FACE.items() for name in names}
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]  # one table says it all
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module 'safegym' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

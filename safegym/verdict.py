@@ -81,6 +81,8 @@ class Evidence:
     kind: observed, estimated or proved; the three never merge.
     status: satisfied (claim shown), violated (claim refuted), inconclusive (neither).
     bound: one-sided limit on the claimed quantity that holds at `confidence`, None if none holds.
+    side: whether `bound` lies above ("upper": a claim p < c) or below the claimed quantity.
+    confidence, level: 1 - level, the error level after spending; None for what was only observed.
     episodes, violations, undecided: counts inside the evidence; surplus: episodes started beyond
     the decision, logged apart. attempt: number of the certification attempt, from 1 (0: none).
     """
@@ -91,8 +93,8 @@ class Evidence:
     status: Status
     threshold: float | None
     bound: float | None
-    confidence: float
-    level: float
+    confidence: float | None
+    level: float | None
     episodes: int
     violations: int
     undecided: int
@@ -103,6 +105,7 @@ class Evidence:
     assumptions: tuple[str, ...] = ()
     trace_root: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    side: Literal["upper", "lower"] | None = None
 
     def __bool__(self) -> bool:
         raise TypeError(

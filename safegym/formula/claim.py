@@ -1,34 +1,37 @@
 """Claims: a statement with a hazard, a confidence, and one episode property."""
 
+import math
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction as Rational
+from typing import Any, Literal, cast, get_args
 
-from safegym.formula.nodes import Comparison, Formula, Not
-from safegym.formula.terms import Signal
+from safegym.digest import digest_text
+from safegym.errors import FormulaError
+from safegym.formula.checks import finite, number_text
+from safegym.formula.exchange import fields_of, signal_from_json, signal_to_json
+from safegym.formula.nodes import Formula, negation
+from safegym.formula.rewrite import Rounding
+from safegym.formula.statements import MeanBound, ProbBound, Statement
+from safegym.formula.terms import Signal, describe, signals_of
+from safegym.formula.text import parse_statement
+from safegym.formula.traps import not_a_formula
 
+__all__ = ["Claim", "MeanBound", "ProbBound", "Rounding", "Severity", "Statement", "set_digest"]
+
+SEMANTICS = 1
+JSON_TYPE = "safegym.claim"
+JSON_KEYS = (
+    *("type", "semantics", "id", "statement", "signals", "confidence"),
+    *("hazard", "source", "severity", "rounding", "digest"),
+)
 Severity = Literal["catastrophic", "critical", "marginal", "negligible"]
-Rounding = Literal["refuse", "conservative"]
+Kind = Literal["trace", "probability", "mean"]
 
-
-@dataclass(frozen=True, slots=True)
-class ProbBound:
-    """`prob(formula) comparison threshold` over episodes, threshold in (0, 1)."""
-
-    formula: Formula
-    comparison: Comparison
-    threshold: float
-
-
-@dataclass(frozen=True, slots=True)
-class MeanBound:
-    """`mean(fraction(argument)) comparison threshold`: expected share of samples per episode."""
-
-    argument: Formula
-    comparison: Comparison
-    threshold: float
-
-
-Statement = Formula | ProbBound | MeanBound
+LONGEST_ID = 120
+LONGEST_NOTE = 2000
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,9 @@ class Claim:
     """What must hold.
 
     id: dotted name. statement: a formula (must hold on every episode), or a bound on a
-    probability or mean over episodes. confidence: 1 - error level. hazard, source, severity: why.
-    rounding: what to do with time bounds off the clock's grid.
+    probability or mean over episodes. confidence: 1 - error level, in (0, 1). hazard, source,
+    severity: why; they take no part in the digest. rounding: what to do with time bounds off the
+    clock's grid. Raises FormulaError or TypeError for anything malformed.
     """
 
     id: str
@@ -48,27 +52,201 @@ class Claim:
     severity: Severity = "critical"
     rounding: Rounding = "refuse"
 
+    def __post_init__(self) -> None:
+        _check_id(self.id)
+        _check_statement(self.id, self.statement)
+        if self.confidence is not None:
+            object.__setattr__(self, "confidence", _confidence(self.id, self.confidence))
+        _check_notes(self)
+        if self.rounding == "conservative" and isinstance(self.statement, MeanBound):
+            raise FormulaError(
+                f"Claim {self.id}: a mean cannot be rounded conservatively; use bounds on the grid."
+            )
+        _ = self.signals
+
     @property
+    def kind(self) -> Kind:
+        """What the statement is about: each trace, a probability, or a mean over episodes."""
+        if isinstance(self.statement, Formula):
+            return "trace"
+        return "probability" if isinstance(self.statement, ProbBound) else "mean"
+
+    @property
+    def formula(self) -> Formula:
+        """The formula inside the statement, as written."""
+        if isinstance(self.statement, Formula):
+            return self.statement
+        return self.statement.formulas[0]
+
+    @property
+    def failure_threshold(self) -> float | None:
+        """p0: the threshold on the probability that g fails; None unless a probability is claimed.
+
+        1 - p for `prob(f) >= p`, rounded down where binary64 cannot hold it, so never looser.
+        """
+        statement = self.statement
+        if not isinstance(statement, ProbBound):
+            return None
+        if statement.below:
+            return statement.threshold
+        found = 1.0 - statement.threshold
+        loose = Rational(found) > 1 - Rational(statement.threshold)
+        return math.nextafter(found, 0.0) if loose else found
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """The signals read, in order of first appearance. FormulaError if two share a name."""
+        return signals_of(self.formula)
+
+    @property
+    def canonical_text(self) -> str:
+        """The text that the digest is over: everything that decides what is claimed.
+
+        One line each for semantics version, id, statement, confidence, rounding and end mode, and
+        one per signal with its whole declaration, sorted by name. Hazard, source and severity are
+        left out: editing a reason does not make another claim.
+        """
+        confidence = "none" if self.confidence is None else number_text(self.confidence)
+        lines = (
+            f"safegym claim, semantics {SEMANTICS}",
+            f"id: {self.id}",
+            f"statement: {self.statement}",
+            f"confidence: {confidence}",
+            f"rounding: {self.rounding}",
+            "end: as the trace declares",
+            *(f"signal: {describe(s)}" for s in sorted(self.signals, key=lambda s: s.name)),
+        )
+        return "\n".join(lines) + "\n"
+
+    @property
+    def digest(self) -> str:
+        """Digest of the canonical text."""
+        return digest_text(self.canonical_text)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns a JSON value that alone rebuilds the claim, with the digest it must have."""
+        return {
+            "type": JSON_TYPE,
+            "semantics": SEMANTICS,
+            "id": self.id,
+            "statement": str(self.statement),
+            "signals": [signal_to_json(signal) for signal in self.signals],
+            "confidence": self.confidence,
+            "hazard": self.hazard,
+            "source": self.source,
+            "severity": self.severity,
+            "rounding": self.rounding,
+            "digest": self.digest,
+        }
+
+    @classmethod
+    def from_json(cls, value: object) -> "Claim":
+        """Returns the claim that `to_json` wrote, read by the parser and checked anew.
+
+        Raises FormulaError if a key is missing or unknown, the type or semantics version is
+        another, the text does not parse, is not canonical, or the digest does not match.
+        """
+        fields = fields_of(value, JSON_KEYS, "A claim")
+        if fields["type"] != JSON_TYPE or fields["semantics"] != SEMANTICS:
+            raise FormulaError(
+                f"This JSON is {fields['type']!r:.40}, semantics {fields['semantics']!r:.10}; "
+                f"this version reads {JSON_TYPE!r}, semantics {SEMANTICS}."
+            )
+        claim = _read(fields)
+        if str(claim.statement) != fields["statement"] or claim.digest != fields["digest"]:
+            raise FormulaError(
+                f"Claim {claim.id}: the JSON's text or digest is not that of the claim it states: "
+                f"{str(fields['digest'])[:80]!r} in the JSON, {claim.digest!r} computed."
+            )
+        return claim
+
+    @property  # last, because the name hides the decorator from here on
     def property(self) -> Formula:
-        """The episode property g: what one episode must satisfy (language.md)."""
+        """The episode property g: what one episode must satisfy (language.md).
+
+        The formula of a bare statement and of `prob(f) >= p`, its negation for `prob(f) < p`.
+        Raises FormulaError for a mean, which no single episode keeps or breaks.
+        """
         statement = self.statement
         if isinstance(statement, Formula):
             return statement
         if isinstance(statement, MeanBound):
-            raise TypeError("to be completed")
-        return Not(statement.formula) if statement.comparison in ("<", "<=") else statement.formula
+            raise FormulaError(
+                f"Claim {self.id} is about a mean over episodes, so one episode neither keeps nor "
+                "breaks it; for a limit on each episode state "
+                f"fraction(...) {statement.comparison} {number_text(statement.threshold)}."
+            )
+        return negation(statement.formula) if statement.below else statement.formula
 
-    @property
-    def failure_threshold(self) -> float | None:
-        """p0: the threshold on the probability that g fails; None for a claim about each trace."""
-        statement = self.statement
-        if not isinstance(statement, ProbBound):
-            return None
-        below = statement.comparison in ("<", "<=")
-        return statement.threshold if below else 1.0 - statement.threshold
 
-    @property
-    def digest(self) -> str: ...
+def _read(fields: Mapping[str, Any]) -> Claim:
+    signals = fields["signals"]
+    if not isinstance(signals, list):
+        raise FormulaError(f"A claim's signals must be a JSON list, found {signals!r:.60}.")
+    declared = tuple(signal_from_json(signal) for signal in cast("list[object]", signals))
+    try:
+        claim = Claim(
+            id=fields["id"],
+            statement=parse_statement(fields["statement"], declared),
+            confidence=fields["confidence"],
+            hazard=fields["hazard"],
+            source=fields["source"],
+            severity=fields["severity"],
+            rounding=fields["rounding"],
+        )
+    except TypeError as error:
+        raise FormulaError(f"A claim's JSON is malformed: {error}") from None
+    if set(claim.signals) != set(declared):
+        raise FormulaError(f"Claim {claim.id}: its JSON declares signals that it does not read.")
+    return claim
 
-    @property
-    def signals(self) -> tuple[Signal, ...]: ...
+
+def set_digest(claims: Iterable[Claim]) -> str:
+    """Returns the digest of a claim set, whatever its order. Raises FormulaError on equal ids."""
+    listed = sorted(claims, key=lambda claim: claim.id)
+    ids = [claim.id for claim in listed]
+    if len(set(ids)) != len(ids):
+        raise FormulaError(f"A claim set has one claim per id, found {', '.join(ids)[:200]}.")
+    return digest_text("".join(f"{claim.digest}\n" for claim in listed))
+
+
+def _check_id(found: object) -> None:
+    if not isinstance(found, str) or not ID.match(found) or len(found) > LONGEST_ID:
+        raise FormulaError(
+            f'A claim\'s id must be a dotted name such as "arm.collision", found {found!r:.60}.'
+        )
+
+
+def _check_statement(claim: str, found: object) -> None:
+    if isinstance(found, (Formula, ProbBound, MeanBound)):
+        return
+    if type(found).__name__ in ("Probability", "Share", "Mean"):
+        raise TypeError(
+            f"Claim {claim}: {type(found).__name__.lower()} has no bound yet; compare it with a "
+            "number: `prob(f) < 0.01`, `fraction(f) >= 0.999`, `mean(fraction(f)) >= 0.99`."
+        )
+    not_a_formula(f"Claim {claim}", found)
+
+
+def _confidence(claim: str, value: object) -> float:
+    found = finite(value, f"Claim {claim}: confidence")
+    if not 0 < found < 1:
+        raise FormulaError(
+            f"Claim {claim}: confidence must lie strictly between 0 and 1 (0.99 for 99 %), "
+            f"found {found!r}."
+        )
+    return found
+
+
+def _check_notes(claim: Claim) -> None:
+    for name in ("hazard", "source"):
+        value = getattr(claim, name)
+        if not isinstance(value, str) or len(value) > LONGEST_NOTE:
+            raise FormulaError(f"Claim {claim.id}: {name} must be text, {LONGEST_NOTE} at most.")
+    for name, choices in (("severity", Severity), ("rounding", Rounding)):
+        allowed = get_args(choices)
+        value = getattr(claim, name)
+        if value not in allowed:
+            raise FormulaError(
+                f"Claim {claim.id}: {name} must be one of {', '.join(allowed)}, not {value!r:.40}."
+            )

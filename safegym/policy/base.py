@@ -1,4 +1,4 @@
-"""The policy protocol, its card, and scripted policies."""
+"""The policy protocol, its card, scripted policies, and the door for everything else."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.digest import digest_json
+from safegym.digest import PREFIX, digest_json
 from safegym.errors import PolicyError
 
 Array = NDArray[Any]
@@ -19,8 +19,10 @@ WIDTH = 64
 class PolicyCard:
     """What a policy is, for the record.
 
-    digest: over everything that decides its actions (weights, normaliser, mode, width).
-    kind: "scripted", "sb3", ... mode: "deterministic" or "sampled".
+    digest: over everything that decides its actions (weights, normaliser, mode, width), or
+    "unknown:<type>" for an object that came from elsewhere (kind "foreign"). Evidence needs a
+    known digest. kind: "scripted", "sb3", "foreign", ... mode: "deterministic" or "sampled".
+    width: rows per call of `act`; 1 for a policy that only ever sees the rows in use.
     """
 
     name: str
@@ -30,6 +32,11 @@ class PolicyCard:
     width: int = WIDTH
     details: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the digest pins down what the policy does."""
+        return self.digest.startswith(PREFIX)
+
 
 @runtime_checkable
 class Policy(Protocol):
@@ -37,13 +44,23 @@ class Policy(Protocol):
 
     `observations` has shape (B, ...); `state` is what the last call returned (None at first);
     `starts` (B,) is True where an episode begins. A row's action may depend only on that row,
-    its state, and `starts`, never on its neighbours or its position.
+    its state, and `starts`, never on its neighbours or its position. `act` leaves `state` as it
+    was and returns the new one.
+
+    A policy may declare `observation_space` and `action_space`; they are compared with the
+    environment's before a run. One that draws its actions (mode "sampled") also has
+    `begin(row, seed)`, called when an episode begins in a row, and draws that row's actions from a
+    generator of this seed.
     """
 
     @property
-    def card(self) -> PolicyCard: ...
+    def card(self) -> PolicyCard:
+        """What this policy is."""
+        ...
 
-    def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]: ...
+    def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
+        """Actions (B, ...) and the new state."""
+        ...
 
 
 class ScriptedPolicy:
@@ -53,16 +70,20 @@ class ScriptedPolicy:
     `version` is part of the digest: raise it when the function's behaviour changes.
     """
 
-    def __init__(self, name: str, function: Callable[[Array], Array], *, version: str = "1") -> None:
+    def __init__(
+        self, name: str, function: Callable[[Array], Array], *, version: str = "1"
+    ) -> None:
         self._function = function
         digest = digest_json({"kind": "scripted", "name": name, "version": version, "width": WIDTH})
         self._card = PolicyCard(name=name, digest=digest, kind="scripted")
 
     @property
     def card(self) -> PolicyCard:
+        """Name, digest over name, version and width."""
         return self._card
 
     def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
+        """The function's actions. Raises PolicyError if it returns another number of rows."""
         actions = np.asarray(self._function(observations))
         if len(actions) != len(observations):
             raise PolicyError(
@@ -70,3 +91,26 @@ class ScriptedPolicy:
                 f"{len(observations)} observations; return one action per row."
             )
         return actions, state
+
+
+def as_policy(source: object) -> Policy:
+    """The policy that `source` stands for: itself, a `predict` object's, or a function's.
+
+    An object with `predict(observations, ...) -> (actions, state)` (stable-baselines3) acts
+    deterministically; a function takes one observation and returns one action. What decides their
+    actions cannot be seen from outside, so their card has no known digest. Raises PolicyError for
+    anything else.
+    """
+    if isinstance(source, Policy):
+        return source
+    from safegym.policy.foreign import FunctionPolicy, PredictPolicy
+
+    predict = getattr(source, "predict", None)
+    if callable(predict):
+        return PredictPolicy(source)
+    if callable(source):
+        return FunctionPolicy(source)
+    raise PolicyError(
+        f"A {type(source).__name__} is not a policy; pass a safegym policy, an object with "
+        "predict(observations), or a function from one observation to one action."
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -11,10 +12,14 @@ from numpy.typing import NDArray
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.policy.base import Policy
+from safegym.scenario.declaration import declaration_issues
+from safegym.scenario.fingerprint import scenario_digest, versions_of
 from safegym.trace.model import Clock
 
 Environment = gym.Env[Any, Any]
 SignalReader = Callable[[Environment], tuple[float | NDArray[np.float64], ...]]
+TerminalKind = Literal["absorbed", "failed"]
+MakePolicy = Callable[[], Policy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,14 @@ class ScenarioSpec:
     environment that terminates names the reason in info["terminal"] ("terminated" if it does not);
     an undeclared reason interrupts the episode.
     good / bad: makers of scripted policies; good keeps every claim, bad[claim id] violates it.
-    digest: over code, assets, parameters, claims and physics version.
+    baselines: more scripted policies to compare with, by name.
+    sources: further code files and assets (MJCF, meshes) that decide how it behaves; the files
+    that define `make_env` and `read_signals` are always in. physics: installed distributions
+    whose version decides it too. training: hyperparameters that train well here, as plain data for
+    `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the horizon.
+
+    digest: over code, assets, parameters, signals, claims, clock, horizon, terminals and versions;
+    made on construction. Raises ScenarioError if a source file or distribution is missing.
     """
 
     name: str
@@ -56,9 +68,33 @@ class ScenarioSpec:
     claims: tuple[Claim, ...]
     parameters: tuple[Parameter, ...] = ()
     faults: tuple[Parameter, ...] = ()
-    terminals: Mapping[str, Literal["absorbed", "failed"]] = field(default_factory=dict[str, Literal["absorbed", "failed"]])
-    good: Callable[[], Policy] | None = None
-    bad: Mapping[str, Callable[[], Policy]] = field(default_factory=dict[str, Callable[[], Policy]])
+    terminals: Mapping[str, TerminalKind] = field(default_factory=dict[str, TerminalKind])
+    good: MakePolicy | None = None
+    bad: Mapping[str, MakePolicy] = field(default_factory=dict[str, MakePolicy])
+    baselines: Mapping[str, MakePolicy] = field(default_factory=dict[str, MakePolicy])
+    sources: tuple[Path, ...] = ()
+    physics: tuple[str, ...] = ("gymnasium", "mujoco")
+    training: Mapping[str, Any] = field(default_factory=dict[str, Any])
     can_run_tail: bool = True
     pack: str = "core"
-    digest: str = ""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", scenario_digest(self))
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of what runs the scenario, for its traces."""
+        return versions_of((*self.physics, "numpy", "safegym"))
+
+    @property
+    def layout(self) -> dict[str, tuple[int, ...]]:
+        """Signal name -> shape, in order."""
+        return {signal.name: signal.shape for signal in self.signals}
+
+    def validate(self) -> list[str]:
+        """What is wrong with the declaration, a sentence each; empty if nothing is.
+
+        Runs no environment; `safegym.scenario.probe.probe` does.
+        """
+        return declaration_issues(self)

@@ -1,1 +1,25 @@
-"""The scenario library."""
+"""The scenario library: one file per family; a family is imported when one of it is asked for."""
+
+from collections.abc import Callable
+from importlib import import_module
+from types import MappingProxyType
+
+from safegym.scenario.spec import ScenarioSpec
+
+
+def _lazy(family: str, maker: str) -> Callable[[], ScenarioSpec]:
+    def build() -> ScenarioSpec:
+        spec: ScenarioSpec = getattr(import_module(f"safegym_scenarios.{family}"), maker)()
+        return spec
+
+    return build
+
+
+SCENARIOS = MappingProxyType(
+    {
+        "classic/cartpole-v0": _lazy("classic", "cartpole"),
+        "classic/pendulum-v0": _lazy("classic", "pendulum"),
+        "drone/corridor-direct-v0": _lazy("drone", "corridor_direct"),
+        "drone/corridor-v0": _lazy("drone", "corridor"),
+    }
+)

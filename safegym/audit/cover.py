@@ -1,0 +1,134 @@
+"""Steps 6 and 7 of verification: the files that records name, and the records they name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from safegym.audit import layout
+from safegym.audit.artifacts import digest_stream
+from safegym.audit.basis import Leaf, basis_fault, leaf_of
+from safegym.audit.examine import Examination, Finding
+from safegym.audit.record import AuditRecord
+from safegym.audit.references import LeafIndex, named_artifacts
+from safegym.errors import AuditError
+
+SHOWN = 10
+
+
+def artifacts(examined: Examination) -> Iterator[Finding]:
+    """Step 6: every file that a live record names is there, with its size and digest."""
+    gone = superseded_indices(examined.records)
+    wanted, tombstones = _wanted(examined.records, gone)
+    total = 0
+    for name, (index, artifact) in sorted(wanted.items()):
+        total += artifact["size"]
+        if artifact["size"] > examined.limits.artifact_bytes:
+            raise AuditError(f"{name} exceeds {examined.limits.artifact_bytes} bytes.")
+        if total > examined.limits.total_bytes:
+            raise AuditError(f"The artifacts exceed {examined.limits.total_bytes} bytes.")
+        if not examined.files.has(name):
+            yield Finding("incomplete", _missing(name, index, artifact, tombstones))
+            continue
+        _check_file(examined, name, index, artifact)
+        examined.covered.add(name)
+    yield from _outside(examined, set(wanted))
+    yield Finding("note", f"{len(examined.covered)} artifacts, {total} bytes")
+
+
+def superseded_indices(records: list[AuditRecord]) -> frozenset[int]:
+    """Indices that resumptions set aside."""
+    gone = set[int]()
+    for record in records:
+        if record.kind == "run_resumed":
+            gone.update(range(record.payload["from"]["size"], record.index))
+    return frozenset(gone)
+
+
+Wanted = dict[str, tuple[int, dict[str, Any]]]
+
+
+def _wanted(records: list[AuditRecord], gone: frozenset[int]) -> tuple[Wanted, dict[str, str]]:
+    """Artifacts of live records by path, and why some were removed."""
+    wanted: Wanted = {}
+    tombstones: dict[str, str] = {}
+    for record in records:
+        if record.index in gone:
+            continue
+        if record.kind == "tombstone":
+            removed = record.payload["removed"]
+            tombstones[removed["artifact"]] = f"{record.payload['who']}: {record.payload['why']}"
+        for artifact in named_artifacts(record.payload):
+            name = artifact["artifact"]
+            first, known = wanted.setdefault(name, (record.index, artifact))
+            if (known["digest"], known["size"]) != (artifact["digest"], artifact["size"]):
+                raise AuditError(
+                    f"Records {first} and {record.index} name {name} with different digests.",
+                    step="artifacts",
+                )
+    return wanted, tombstones
+
+
+def _missing(name: str, index: int, artifact: dict[str, Any], tombstones: dict[str, str]) -> str:
+    if name in tombstones:
+        return f"{name} (record {index}) was removed on purpose by {tombstones[name]}"
+    return f"{name} (record {index}, {artifact['digest']}) is missing"
+
+
+def _check_file(examined: Examination, name: str, index: int, artifact: dict[str, Any]) -> None:
+    with examined.files.open(name) as file:
+        digest, size = digest_stream(file)
+    if (digest, size) != (artifact["digest"], artifact["size"]):
+        raise AuditError(
+            f"{name} is not the file that record {index} names: {size} bytes, {digest} instead "
+            f"of {artifact['size']} bytes, {artifact['digest']}.",
+            step="artifacts",
+        )
+
+
+def _outside(examined: Examination, wanted: set[str]) -> Iterator[Finding]:
+    names = [n for n in examined.files.names() if n not in wanted and n not in layout.OWN]
+    if names:
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        yield Finding(
+            "warning",
+            f"The log does not cover {', '.join(names[:SHOWN])}{more}: do not rely on them.",
+        )
+
+
+def references(examined: Examination) -> Iterator[Finding]:
+    """Step 7: every record rests on earlier live records that can carry it."""
+    index, before = LeafIndex(), list[Leaf]()
+    for record in examined.records:
+        try:
+            leaves = index.resolve(record.payload)
+        except AuditError as error:
+            raise AuditError(f"Record {record.index}: {error}", step="references") from error
+        wrong = basis_fault(record.kind, record.payload, leaves, before)
+        if leaves != record.leaves:
+            wrong = f"it lists the leaves {list(record.leaves)}, its payload names {list(leaves)}"
+        if wrong is not None:
+            raise AuditError(f"Record {record.index} ({record.kind}): {wrong}.", step="references")
+        index.add(record.kind, record.payload_digest, record.payload)
+        before.append(leaf_of(record.kind, record.payload, leaves))
+    examined.superseded = index.superseded
+    yield from _superseded_warning(examined)
+    _check_policy(examined)
+
+
+def _superseded_warning(examined: Examination) -> Iterator[Finding]:
+    gone = examined.superseded
+    if gone:
+        attempts = sum(examined.records[i].kind == "attempt_started" for i in gone)
+        yield Finding(
+            "warning",
+            f"Resumptions set aside {len(gone)} records, {attempts} started attempts among them "
+            "(which still count).",
+        )
+
+
+def _check_policy(examined: Examination) -> None:
+    if examined.policy is None:
+        return
+    for record in examined.records:
+        if examined.policy in (record.payload.get("policy"), record.payload.get("to")):
+            return
+    raise AuditError(f"The log is not about policy {examined.policy}.", step="references")

@@ -1,0 +1,1 @@
+"""Checkers: claims and traces, or claims and models, become verdicts and evidence."""

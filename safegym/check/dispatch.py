@@ -1,0 +1,88 @@
+"""Choosing a backend, and asking a second one to refine what the first leaves open."""
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Literal, cast
+
+from safegym.check.backend import Backend
+from safegym.check.monitor import judge, support
+from safegym.errors import UnsupportedError
+from safegym.formula.claim import Claim
+from safegym.formula.nodes import Formula
+from safegym.trace.model import Trace
+from safegym.verdict import Support, Verdict
+
+BackendName = Literal["monitor", "z3"]
+_SYMBOLIC = "safegym.check.symbolic.backend"
+
+
+class MonitorBackend:
+    """The trace monitor as a backend."""
+
+    __slots__ = ()
+    name = "monitor"
+
+    def support(self, subject: Formula | Claim, /) -> Support:
+        """Returns whether the monitor can judge this."""
+        return support(subject)
+
+    def check(self, subject: Formula | Claim, trace: Trace, /, *, exact: bool = False) -> Verdict:
+        """Returns the monitor's verdict; `exact` is beyond it. Raises UnsupportedError."""
+        if exact:
+            raise UnsupportedError(
+                "The monitor does not reason over unseen samples; use check(..., exact=True), "
+                'which asks the "z3" backend where the monitor is inconclusive.'
+            )
+        return judge(subject, trace)
+
+
+MONITOR = MonitorBackend()
+
+
+def find(name: str) -> Backend:
+    """Returns the backend called `name`: "monitor" or "z3". Raises UnsupportedError."""
+    if name == "monitor":
+        return MONITOR
+    if name != "z3":
+        raise UnsupportedError(f'There is no backend {name!r}; use "monitor" or "z3".')
+    try:
+        return cast(Backend, import_module(_SYMBOLIC).BACKEND)
+    except ImportError as error:
+        raise UnsupportedError(
+            f'The "z3" backend cannot be loaded ({error}); pip install z3-solver, or use '
+            'backend="monitor".'
+        ) from error
+
+
+def check(
+    subject: Formula | Claim,
+    trace: Trace,
+    backend: BackendName = "monitor",
+    *,
+    exact: bool = False,
+) -> Verdict:
+    """Returns the verdict on one trace.
+
+    backend: who judges. exact: an inconclusive verdict is put to z3, over every value that the
+    unseen samples could have; the answer only ever refines an inconclusive one. Raises
+    UnsupportedError where a backend refuses the formula, TraceError where the trace does not fit.
+    """
+    chosen = _supported(backend, subject)
+    verdict = chosen.check(subject, trace)
+    if not exact or verdict.status != "inconclusive":
+        return verdict
+    refined = _supported("z3", subject).check(subject, trace, exact=True)
+    if refined.status == "inconclusive":
+        return verdict
+    note = "Decided by z3 over all values of the unseen samples."
+    kept = tuple(each for each in verdict.notes if not each.startswith("Undecided"))
+    return replace(verdict, status=refined.status, notes=(*kept, note))
+
+
+def _supported(name: str, subject: Formula | Claim) -> Backend:
+    chosen = find(name)
+    answer = chosen.support(subject)
+    if not answer.ok:
+        where = f" (in `{answer.subformula}`)" if answer.subformula else ""
+        raise UnsupportedError(f"Backend {name!r} refuses this: {answer.reason}{where}")
+    return chosen

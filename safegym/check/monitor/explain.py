@@ -1,0 +1,180 @@
+"""Why: walking from the root to the atom and sample that decide.
+
+At each step the operand and sample are taken whose value the operator passed on: the arg-min or
+arg-max of margins, ties at exactly 0 broken by truth. Only the windows on that one path are read.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from safegym.check.monitor.frame import Frame
+from safegym.check.monitor.lattice import Values
+from safegym.check.monitor.plan import Slot
+from safegym.check.monitor.robustness import Run
+from safegym.check.monitor.strip import Strip, take
+
+Side = Literal["lower", "upper"]
+TINY = 5e-324
+"""A margin of exactly 0 is ranked just above 0 where the atom holds, else just below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Slots from the root down, and the sample at which the last one decides.
+
+    sample may lie past the last one (an open duty); ranked: the deciding value.
+    """
+
+    slots: tuple[int, ...]
+    sample: int
+    ranked: float
+
+
+def deciding(run: Run, side: Side, sample: int = 0) -> Path:
+    """Returns the path that decides the root at `sample`, from the must or the may values."""
+    walk = _Walk(run, side)
+    index, k = len(run.plan.slots) - 1, sample
+    slots = [index]
+    while True:
+        step = walk.step(index, k)
+        if step is None:
+            return Path(tuple(slots), k, float(walk.ranks(index, k, k)[0]))
+        index, k = step
+        slots.append(index)
+
+
+def worst_sample(run: Run, side: Side, *, least: bool) -> int:
+    """Returns the sample in 0..E where the root is least (else most) robust."""
+    ranks = _Walk(run, side).ranks(len(run.plan.slots) - 1, 0, run.frame.end)
+    return int(np.argmin(ranks) if least else np.argmax(ranks))
+
+
+class _Walk:
+    """One step down at a time."""
+
+    def __init__(self, run: Run, side: Side) -> None:
+        self.run = run
+        self.frame: Frame = run.frame
+        self.truth: list[Strip] = getattr(run.truth, side)
+        self.margins: list[Strip] | None = (
+            None if run.margins is None else getattr(run.margins, side)
+        )
+
+    def ranks(self, index: int, first: int, last: int) -> Values:
+        """Margins at samples first..last with ties at 0 split; -1 and 1 where there are none."""
+        truth = take(self.truth[index], first, last)
+        if self.margins is None:
+            return np.where(truth, 1.0, -1.0)
+        margins = take(self.margins[index], first, last)
+        return np.where(margins == 0.0, np.where(truth, TINY, -TINY), margins)
+
+    def step(self, index: int, k: int) -> tuple[int, int] | None:
+        """The operand and sample that decide slot `index` at k, None if it decides itself."""
+        slot = self.run.plan.slots[index]
+        if slot.kind in ("meet", "join"):
+            ranks = [float(self.ranks(operand, k, k)[0]) for operand in slot.operands]
+            wanted = min(ranks) if slot.kind == "meet" else max(ranks)
+            return slot.operands[ranks.index(wanted)], k
+        if slot.kind == "next":
+            last = self.frame.beyond == "absent" and k >= self.frame.last
+            return None if last else (slot.operands[0], k + 1)
+        if slot.kind == "previous":
+            return None if k == 0 else (slot.operands[0], k - 1)
+        if slot.kind in ("eventually", "until"):
+            return self._future(slot, k)
+        if slot.kind in ("once", "since"):
+            return self._past(slot, k)
+        return None
+
+    def _future(self, slot: Slot, k: int) -> tuple[int, int] | None:
+        first, last = k + slot.lo, self._last(slot, k)
+        if last < first:
+            return None
+        sign = -1.0 if slot.dual else 1.0
+        right = slot.operands[-1]
+        ranks = sign * self.ranks(right, first, last)
+        if slot.kind == "eventually":
+            return right, first + int(np.argmax(ranks))
+        left = slot.operands[0]
+        held = sign * self.ranks(left, k, max(k, last - 1))
+        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[slot.lo :][: len(ranks)]
+        j = int(np.argmax(np.minimum(ranks, path)))
+        if ranks[j] <= path[j]:
+            return right, first + j
+        return left, k + int(np.argmin(held[: slot.lo + j]))
+
+    def _last(self, slot: Slot, k: int) -> int:
+        """The last sample worth reading: past the strips nothing changes."""
+        frame = self.frame
+        if slot.hi is None:
+            if k + slot.lo <= frame.end:
+                return frame.end
+            return k + slot.lo if frame.beyond == "held" else -1
+        if frame.beyond == "absent":
+            return min(k + slot.hi, frame.last)
+        fixed = max(self.truth[operand].last for operand in slot.operands) + 1
+        return min(k + slot.hi, max(fixed, k + slot.lo))
+
+    def _past(self, slot: Slot, k: int) -> tuple[int, int] | None:
+        first, last = 0 if slot.hi is None else max(0, k - slot.hi), k - slot.lo
+        if last < first:
+            return None
+        sign = -1.0 if slot.dual else 1.0
+        right = slot.operands[-1]
+        ranks = (sign * self.ranks(right, first, last))[::-1]
+        if slot.kind == "once":
+            return right, last - int(np.argmax(ranks))
+        left = slot.operands[0]
+        held = (sign * self.ranks(left, first, k))[::-1]
+        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[slot.lo :][: len(ranks)]
+        j = int(np.argmax(np.minimum(ranks, path)))
+        if ranks[j] <= path[j]:
+            return right, last - j
+        return left, k - int(np.argmin(held[: slot.lo + j]))
+
+
+def still_open(run: Run) -> Path:
+    """Returns the path from the undecided root down to a part that the episode leaves open."""
+    index, k = len(run.plan.slots) - 1, 0
+    slots = [index]
+    while True:
+        step = _open_step(run, run.plan.slots[index], k)
+        if step is None:
+            return Path(tuple(slots), k, 0.0)
+        index, k = step
+        slots.append(index)
+
+
+def _open_step(run: Run, slot: Slot, k: int) -> tuple[int, int] | None:
+    frame = run.frame
+    if slot.unbounded_future and (frame.open or k + slot.lo > frame.end):
+        return None
+    for operand in slot.operands:
+        first, last = _reads(run, slot, k)
+        if last < first:
+            continue
+        must = take(run.truth.lower[operand], first, last)
+        may = take(run.truth.upper[operand], first, last)
+        undecided = may & ~must
+        if undecided.any():
+            return operand, first + int(np.argmax(undecided))
+    return None
+
+
+def _reads(run: Run, slot: Slot, k: int) -> tuple[int, int]:
+    """Samples that the slot reads at k, of any operand."""
+    frame = run.frame
+    if slot.kind == "previous":
+        return k - 1, k - 1
+    if slot.kind in ("once", "since"):
+        first = 0 if slot.hi is None else max(0, k - slot.hi)
+        return first, k if slot.kind == "since" else k - slot.lo
+    if slot.kind == "next":
+        return k + 1, k + 1
+    if slot.kind in ("eventually", "until"):
+        first = k if slot.kind == "until" else k + slot.lo
+        last = frame.end if slot.hi is None else k + slot.hi
+        return first, min(last, max(first, frame.last + slot.settle + slot.lo))
+    return k, k

@@ -1,0 +1,99 @@
+"""The first sample at which a violation is certain."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safegym.check.monitor.frame import Frame, frame_of
+from safegym.check.monitor.judge import status_of
+from safegym.check.monitor.plan import FUTURE, Plan, plan_of, property_of
+from safegym.check.monitor.readings import Floats
+from safegym.check.monitor.robustness import Run, arrays_of, run, shortened
+from safegym.check.monitor.share import share_margins, share_of, share_status
+from safegym.formula.claim import Claim
+from safegym.formula.nodes import Formula
+from safegym.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """step: first sample k whose prefix 0..k, taken as interrupted, is violated.
+
+    T where only the episode's own end violates. margin: the upper robustness there (<= 0, in
+    multiples of the atoms' scale; -inf where the episode failed with a duty open), None where
+    margins do not compare.
+    """
+
+    step: int
+    margin: float | None
+
+
+def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
+    """Returns where the violation of the episode property settles, None if it is not violated.
+
+    A violation never goes away as samples come, so the first sample is found by bisection over
+    prefixes; one pass suffices where the root is `always` over formulas without a future.
+    """
+    formula, rounding, _ = property_of(subject)
+    plan = plan_of(formula, trace.clock.dt, rounding)
+    frame = frame_of(len(trace.rewards), trace.end.kind, trace.horizon)
+    arrays = arrays_of(plan, trace)
+    whole = run(plan, frame, arrays, margins=False)
+    if not _violated(whole):
+        return None
+    step = _first_in_one_pass(whole)
+    if step is None:
+        step = _bisect(plan, frame, arrays)
+    if step < frame.last:
+        frame = shortened(frame, step)
+    return Settling(step, _upper_margin(run(plan, frame, arrays)))
+
+
+def _violated(run: Run) -> bool:
+    if run.plan.share is None:
+        return status_of(run) == "violated"
+    return share_status(run.plan.share, share_of(run)) == "violated"
+
+
+def _upper_margin(run: Run) -> float | None:
+    if run.plan.share is not None:
+        return share_margins(run.plan.share, share_of(run))[1]
+    return None if run.margins is None else float(run.margins.upper[-1].values[0])
+
+
+def _first_in_one_pass(whole: Run) -> int | None:
+    """The first sample, where the root is a conjunction of `always` over present and past."""
+    plan = whole.plan
+    root = plan.slots[-1]
+    if plan.share is not None:
+        return None
+    duties = root.operands if root.kind == "meet" else (len(plan.slots) - 1,)
+    found: list[int] = []
+    for index in duties:
+        slot = plan.slots[index]
+        if slot.kind != "eventually" or not slot.dual or _has_future(plan, slot.operands[0]):
+            return None
+        first = slot.lo
+        last = whole.frame.end if slot.hi is None else min(slot.hi, whole.frame.last)
+        values = whole.truth.upper[slot.operands[0]].values[first : last + 1]
+        broken = int(np.argmin(values)) if len(values) else 0
+        if len(values) and not values[broken]:
+            found.append(first + broken)
+    return min(found, default=None)
+
+
+def _has_future(plan: Plan, index: int) -> bool:
+    slot = plan.slots[index]
+    return slot.kind in FUTURE or any(_has_future(plan, operand) for operand in slot.operands)
+
+
+def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats]) -> int:
+    """The least k whose prefix is violated; T if none before it is."""
+    low, high = 0, frame.last
+    while low < high:
+        middle = (low + high) // 2
+        if _violated(run(plan, shortened(frame, middle), arrays, margins=False)):
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,29 @@
+"""What the monitor can judge, asked before any work."""
+
+from safegym.errors import FormulaError, UnsupportedError
+from safegym.formula.claim import Claim
+from safegym.formula.nodes import Formula
+from safegym.formula.rewrite import nnf
+from safegym.verdict import Support
+
+
+def support(subject: Formula | Claim) -> Support:
+    """Returns whether the monitor can judge one trace on this: every formula, but no mean.
+
+    tight is True throughout: offline intervals are the semantics' own, and online `episode`
+    values equal them on every prefix.
+    """
+    if isinstance(subject, Claim):
+        if subject.kind == "mean":
+            return Support(
+                ok=False,
+                reason="A mean over episodes is judged by statistics on fraction(...) of each "
+                "episode, not on one trace.",
+                subformula=str(subject.statement),
+            )
+        subject = subject.property
+    try:
+        nnf(subject)
+    except (FormulaError, UnsupportedError) as error:
+        return Support(ok=False, reason=str(error), subformula=str(subject))
+    return Support(ok=True)

@@ -1,0 +1,33 @@
+"""The user's words for a plan's slots: texts of the normal form, with windows in seconds again."""
+
+from functools import lru_cache
+
+from safegym.check.monitor.plan import Plan, Slot
+from safegym.formula import nodes
+from safegym.formula.nodes import Formula
+from safegym.formula.terms import Window
+
+
+@lru_cache(maxsize=1024)
+def words_of(plan: Plan) -> tuple[str, ...]:
+    """Returns the canonical text of each slot, windows in seconds."""
+    formulas: list[Formula] = []
+    for slot in plan.slots:
+        formulas.append(_in_seconds(slot, [formulas[i] for i in slot.operands], plan))
+    return tuple(str(formula) for formula in formulas)
+
+
+def _in_seconds(slot: Slot, operands: list[Formula], plan: Plan) -> Formula:
+    formula = slot.formula
+    if isinstance(formula, nodes.And):
+        return nodes.all_of(operands)
+    if isinstance(formula, nodes.Or):
+        return nodes.any_of(operands)
+    if isinstance(formula, nodes.Unary):
+        return type(formula)(operands[0])
+    hi = None if slot.hi is None else slot.hi * plan.dt
+    if isinstance(formula, nodes.WindowedUnary):
+        return type(formula)(operands[0], Window(slot.lo * plan.dt, hi))
+    if isinstance(formula, nodes.WindowedBinary):
+        return type(formula)(operands[0], operands[1], Window(slot.lo * plan.dt, hi))
+    return formula

@@ -1,0 +1,111 @@
+"""Error levels: of a claim, at an attempt, of a release; and several claims shown at once."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Final, Literal, SupportsIndex
+
+from safegym.check.statistics.exact import (
+    Probability,
+    count,
+    exact_probability,
+    finite_float,
+    float_at_most,
+)
+from safegym.errors import EvidenceError
+
+PI_ABOVE: Final = Fraction(314159265358979323846264338327950288419716939937511, 10**50)
+"""A rational above pi, by less than 1e-50."""
+
+Display = Literal["release", "holm", "one at a time"]
+
+
+def claim_level(confidence: float | None, *, default: Probability | None = None) -> float:
+    """a_c = 1 - confidence, rounded down; `default` for a claim that names no confidence.
+
+    A confidence is read both as the decimal it prints as and as its binary64 value, and the
+    smaller level is taken: 0.99 gives at most 1/100. `default` never replaces a claim's own.
+    Raises EvidenceError if neither is given or one is outside (0, 1).
+    """
+    if confidence is None:
+        if default is None:
+            raise EvidenceError(
+                "The claim names no confidence and the gate no level; write Gate(level=0.05) or "
+                "Claim(confidence=0.95)."
+            )
+        return float_at_most(exact_probability(default, "level"))
+    exact = exact_probability(confidence, "confidence")
+    printed = Fraction(repr(finite_float(confidence, "confidence")))
+    return float_at_most(min(1 - exact, 1 - printed))
+
+
+def spent_level(level: Probability, attempt: SupportsIndex) -> float:
+    """a_j = level * 6 / (pi^2 j^2) at attempt j = 1, 2, ..., rounded down.
+
+    All of them together sum to less than level.
+    Raises EvidenceError for an attempt below 1 or a level outside (0, 1).
+    """
+    number = count(attempt, "attempt")
+    if number < 1:
+        raise EvidenceError(f"Attempts count from 1, got {number}.")
+    spent = float_at_most(exact_probability(level, "level") * 6 / (PI_ABOVE * number) ** 2)
+    if spent == 0.0:
+        raise EvidenceError(f"At attempt {number} no level is left of {level}.")
+    return spent
+
+
+def release_level(levels: Iterable[float]) -> float:
+    """Level of the statement "all claims hold" when each passed at its own: the largest of them.
+
+    Intersection-union: a false release needs some false claim to pass, and that one passes with
+    probability at most its own level, also when the claims share episodes.
+    Raises EvidenceError when there is none.
+    """
+    found = list(levels)
+    if not found:
+        raise EvidenceError("A release needs at least one claim with a level.")
+    return max(float_at_most(exact_probability(level, "level")) for level in found)
+
+
+def holm(p_values: Sequence[float], level: Probability) -> tuple[bool, ...]:
+    """Which null hypotheses Holm's step-down rejects with family-wise error at most `level`.
+
+    In the order given; valid under any dependence. A p-value may be 1/e of an e-process at any
+    stopping time. Compared exactly. Raises EvidenceError for values outside [0, 1].
+    """
+    exact = [Fraction(finite_float(p, "p-value")) for p in p_values]
+    if any(not 0 <= p <= 1 for p in exact):
+        raise EvidenceError(f"p-values must lie in [0, 1], got {list(p_values)}.")
+    allowed = exact_probability(level, "level")
+    order = sorted(range(len(exact)), key=lambda i: exact[i])
+    rejected = [False] * len(exact)
+    for rank, index in enumerate(order):
+        if exact[index] * (len(exact) - rank) > allowed:
+            break
+        rejected[index] = True
+    return tuple(rejected)
+
+
+def joint_statement(levels: Sequence[float], display: Display) -> str:
+    """What may be said of several per-claim verdicts taken together, in one sentence.
+
+    display: "release" (all passed, each at its own level), "holm", or "one at a time".
+    """
+    if not levels:
+        raise EvidenceError("A joint statement needs at least one claim with a level.")
+    largest = release_level(levels)
+    if display == "release":
+        return (
+            f"all {len(levels)} claims jointly at level {largest:.4g}: released only if every "
+            "claim passes at its own level, so a false claim is released in at most that share "
+            "of runs"
+        )
+    if display == "holm":
+        return f"jointly at confidence {_percent(largest)} over {len(levels)} claims (Holm)"
+    missing = sum((Fraction(level) for level in levels), Fraction(0))
+    return f"one at a time, jointly >= {_percent(missing)} over {len(levels)} claims"
+
+
+def _percent(missing: Fraction | float) -> str:
+    """1 - missing in per cent, four decimals, rounded down, never below 0."""
+    kept = max(Fraction(0), 1 - Fraction(missing))
+    return f"{int(kept * 1_000_000) / 10_000:g} %"

@@ -1,0 +1,64 @@
+"""`safegym claims`: ready claim sets, and checking claims against each other."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from safegym.cli.console import Exit, out, print_json
+from safegym.errors import SafegymError
+
+app = typer.Typer(
+    help="List ready claim sets, or check a scenario's claims.", invoke_without_command=True
+)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.callback()
+def listing(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the ready claim sets, by hazard, at their default thresholds."""
+    if context.invoked_subcommand is not None:
+        return
+    from safegym.scenario.registry import claim_sets
+
+    sets = claim_sets()
+    if as_json:
+        print_json({name: [c.to_json() for c in claims] for name, claims in sets.items()})
+        return
+    table = Table(title="claim sets", title_justify="left")
+    for heading in ("set", "claim", "statement", "source"):
+        table.add_column(heading, overflow="fold")
+    for name, claims in sets.items():
+        for claim in claims:
+            table.add_row(name, claim.id, str(claim.statement), claim.source)
+    out.print(table)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="Scenario whose claims are checked.")],
+    timeout: Annotated[float, typer.Option(help="Limit per question, in seconds.", min=0.1)] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Ask z3 whether the claims can hold, are not vacuous, and do not conflict."""
+    from safegym.check.symbolic.specification import check_specification
+    from safegym.scenario.registry import find
+
+    spec = find(name)
+    report = check_specification(
+        spec.claims, dt=spec.clock.dt, horizon=spec.horizon, timeout=timeout
+    )
+    if as_json:
+        print_json(report.to_json())
+    else:
+        table = Table(title=f"claims of {name}", title_justify="left")
+        for heading in ("question", "about", "answer", "by"):
+            table.add_column(heading, overflow="fold")
+        for finding in report.findings:
+            table.add_row(
+                finding.question, ", ".join(finding.claims), finding.answer, finding.detail
+            )
+        out.print(table)
+    if not report.findings:
+        raise SafegymError(f"{name} declares no claims.")
+    raise typer.Exit(Exit({"ok": 0, "flawed": 1, "unknown": 3}[report.status]))

@@ -1,0 +1,113 @@
+"""Where commands print: tables for people, JSON for machines, and the exit codes."""
+
+import json
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from safegym.verdict import Evidence, Status, Verdict
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+class Exit(IntEnum):
+    """What a command's exit status says."""
+
+    HOLDS = 0
+    VIOLATED = 1
+    BAD_INPUT = 2
+    INCONCLUSIVE = 3
+
+
+def exit_of(statuses: Iterable[Status]) -> Exit:
+    """The exit status of several judgements: the worst of them."""
+    seen = set(statuses)
+    if "violated" in seen:
+        return Exit.VIOLATED
+    return Exit.INCONCLUSIVE if "inconclusive" in seen or not seen else Exit.HOLDS
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output. Infinities become the strings "inf" and "-inf"."""
+    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+MARKS = {
+    "satisfied": "[green]✔ satisfied[/]",
+    "violated": "[red]✘ violated[/]",
+    "inconclusive": "[yellow]? inconclusive[/]",
+}
+
+
+def verdict_table(title: str, verdicts: Iterable[Verdict]) -> Table:
+    """Verdicts of one trace."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("claim", "verdict", "robustness", "decided at", "by"):
+        table.add_column(heading, overflow="fold")
+    for verdict in verdicts:
+        table.add_row(verdict.claim_id, MARKS[verdict.status], *_verdict_cells(verdict))
+    return table
+
+
+def _verdict_cells(verdict: Verdict) -> tuple[str, str, str]:
+    robustness, witness = verdict.robustness, verdict.witness
+    margin = "not defined" if robustness is None else _interval(robustness.lo, robustness.hi)
+    if witness is None:
+        return margin, "", "; ".join(verdict.notes)
+    return margin, f"{witness.time:g} s", witness.subformula
+
+
+def _interval(lo: float, hi: float) -> str:
+    return f"{lo:.4g}" if lo == hi else f"[{lo:.4g}, {hi:.4g}]"
+
+
+def evidence_table(title: str, evidence: Iterable[Evidence]) -> Table:
+    """Evidence of one attempt: what was counted, what it shows, at which confidence."""
+    table = Table(title=title, title_justify="left")
+    for heading in ("claim", "verdict", "kind of evidence", "episodes", "violated", "bound"):
+        table.add_column(heading, overflow="fold")
+    for item in evidence:
+        undecided = f" + {item.undecided} undecided" if item.undecided else ""
+        table.add_row(
+            item.claim_id,
+            MARKS[item.status] if item.kind != "observed" else _observed(item),
+            _kind(item),
+            str(item.episodes),
+            f"{item.violations}{undecided}",
+            _bound(item),
+        )
+    return table
+
+
+def _observed(item: Evidence) -> str:
+    if item.status == "satisfied":
+        return "[cyan]○ held in all seen[/]"
+    return MARKS[item.status]
+
+
+def _kind(item: Evidence) -> str:
+    if item.confidence is None:
+        return item.kind
+    return f"{item.kind} at {100 * item.confidence:.4g} %"
+
+
+def _bound(item: Evidence) -> str:
+    if item.bound is None or item.threshold is None:
+        return "none: observed only"
+    side, wanted = ("≤", "<") if item.side == "upper" else ("≥", "≥")
+    missed = "" if item.status == "satisfied" else " (not shown)"
+    return f"{side} {item.bound:.4g}, claimed {wanted} {item.threshold:g}{missed}"

@@ -1,0 +1,31 @@
+"""How commands name a policy: a ready one of the scenario, a checkpoint folder, or an SB3 zip."""
+
+from pathlib import Path
+
+from safegym.errors import PolicyError
+from safegym.policy.base import Policy
+from safegym.scenario.spec import ScenarioSpec
+
+OPTION_HELP = (
+    "good, bad:CLAIM or a baseline's name (scripted policies of the scenario), a frozen policy "
+    "folder of a run, or an SB3 .zip with --trust-pickle."
+)
+
+
+def load(name: str, spec: ScenarioSpec, *, trust_pickle: bool = False) -> Policy:
+    """The policy that `name` stands for. Raises PolicyError with what there is to choose from."""
+    ready = {"good": spec.good, **{f"bad:{key}": make for key, make in spec.bad.items()}}
+    ready.update(spec.baselines)
+    maker = ready.get(name)
+    if maker is not None:
+        return maker()
+    path = Path(name)
+    if path.exists():
+        from safegym.policy.sb3 import load_policy
+
+        return load_policy(path, trust_pickle=trust_pickle)
+    known = ", ".join(key for key, value in ready.items() if value is not None) or "none"
+    raise PolicyError(
+        f"There is no policy {name!r}: it is neither a file nor a ready policy of {spec.name} "
+        f"(ready: {known})."
+    )

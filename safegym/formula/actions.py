@@ -1,0 +1,186 @@
+"""What formula text builds: an operator or a call and its operands to a value."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from safegym.errors import FormulaError
+from safegym.formula.functions import maximum, minimum, norm
+from safegym.formula.grammar import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONNECTIVE,
+    JOIN,
+    MANY_TERMS,
+    ONE_TERM,
+    PREFIX,
+    WINDOWED_INFIX,
+    WINDOWED_PREFIX,
+)
+from safegym.formula.nodes import Atom, Comparison, Formula, all_of, any_of, check_formula, negation
+from safegym.formula.statements import Mean, MeanBound, Probability, ProbBound, Share
+from safegym.formula.terms import Apply, Constant, Term
+from safegym.formula.windows import Window
+
+
+class Chain:
+    """A row of formulas joined by one of `and`, `or`, built into one node when it is complete."""
+
+    __slots__ = ("items", "word")
+
+    def __init__(self, word: str, items: "deque[Formula]") -> None:
+        self.word = word
+        self.items = items
+
+
+Value = Term | Formula | Probability | Share | Mean | ProbBound | MeanBound
+Operand = Value | Chain
+
+
+def settled(value: Operand) -> Value:
+    """Returns the value, a finished row as one formula."""
+    if isinstance(value, Chain):
+        return all_of(value.items) if value.word == "and" else any_of(value.items)
+    return value
+
+
+def kind_of(value: Operand) -> str:
+    """Returns what a value is, in words."""
+    if isinstance(value, Term):
+        return "a term"
+    if isinstance(value, (Formula, Chain)):
+        return "a formula"
+    if isinstance(value, Probability):
+        return "prob(...)"
+    if isinstance(value, Share):
+        return "fraction(...)"
+    return "mean(...)" if isinstance(value, Mean) else "a whole statement"
+
+
+def prefix(word: str, value: Value, window: Window) -> Value:
+    """Returns a one-place operator applied. Raises FormulaError if the operand does not fit."""
+    if word == "-":
+        return Apply("neg", (_term(value, "unary minus"),))
+    argument = _formula(value, word)
+    if word in WINDOWED_PREFIX:
+        return WINDOWED_PREFIX[word](argument, window)
+    return negation(argument) if word == "not" else PREFIX[word](argument)
+
+
+def infix(word: str, left: Operand, right: Operand, window: Window) -> Operand:
+    """Returns a two-place operator applied. Raises FormulaError if an operand does not fit."""
+    if word in JOIN:
+        return _join(word, left, right)
+    one, two = settled(left), settled(right)
+    if word in COMPARISONS:
+        return _compare(one, COMPARISONS[word], two)
+    if word in ARITHMETIC:
+        return Apply(ARITHMETIC[word], (_term(one, word), _term(two, word)))
+    held, other = _formula(one, word), _formula(two, word)
+    if word in CONNECTIVE:
+        return CONNECTIVE[word](held, other)
+    return WINDOWED_INFIX[word](held, other, window)
+
+
+def _join(word: str, left: Operand, right: Operand) -> Chain:
+    """Joins two rows, the shorter into the longer, so that any grouping takes near-linear time."""
+    first, second = _row(word, left), _row(word, right)
+    if len(first) >= len(second):
+        first.extend(second)
+        return Chain(word, first)
+    second.extendleft(reversed(first))
+    return Chain(word, second)
+
+
+def _row(word: str, value: Operand) -> "deque[Formula]":
+    if isinstance(value, Chain) and value.word == word:
+        return value.items
+    found = _formula(settled(value), word)
+    check_formula(found, word)
+    return deque((found,))
+
+
+def _compare(left: Value, comparison: Comparison, right: Value) -> Value:
+    if isinstance(left, (Probability, Share, Mean)):
+        bound = _number(right, f"{kind_of(left)} {comparison}")
+        if isinstance(left, Probability):
+            return ProbBound(left.formula, comparison, bound)
+        return left < bound if comparison == "<" else _bounded(left, comparison, bound)
+    if isinstance(right, (Probability, Share, Mean)):
+        raise FormulaError(f"write {kind_of(right)} first, then its bound")
+    return Atom(_term(left, comparison), comparison, _term(right, comparison))
+
+
+def _bounded(left: Share | Mean, comparison: Comparison, bound: float) -> Value:
+    if comparison == "<=":
+        return left <= bound
+    return left > bound if comparison == ">" else left >= bound
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A word with arguments in parentheses."""
+
+    word: str
+    window: Window
+
+    def apply(self, arguments: Sequence[Value]) -> Value:
+        """Returns the value. Raises FormulaError if the arguments do not fit."""
+        if self.word in MANY_TERMS:
+            terms = [_term(argument, self.word) for argument in arguments]
+            return {"min": minimum, "max": maximum, "norm": norm}[self.word](*terms)
+        wanted = 2 if self.word == "scaled" else 1
+        if len(arguments) != wanted:
+            raise FormulaError(f"{self.word} takes {wanted} argument(s), found {len(arguments)}")
+        return self._fixed(arguments)
+
+    def _fixed(self, arguments: Sequence[Value]) -> Value:
+        first = arguments[0]
+        if self.word in ONE_TERM:
+            return Apply(ONE_TERM[self.word], (_term(first, self.word),))
+        if self.word == "scaled":
+            return _scaled(first, arguments[1])
+        if self.word == "mean":
+            if not isinstance(first, Share):
+                raise FormulaError(f"mean takes fraction(formula), found {kind_of(first)}")
+            return Mean(first.argument)
+        if self.word in ("prob", "fraction"):
+            return _measure(self.word, _formula(first, self.word))
+        return prefix(self.word, first, self.window)
+
+
+def _measure(word: str, formula: Formula) -> Value:
+    if word == "prob":
+        return Probability(formula)
+    check_formula(formula, word)
+    return Share(formula)
+
+
+def _scaled(atom: Value, scale: Value) -> Value:
+    if not isinstance(atom, Atom):
+        raise FormulaError(f"scaled takes an atom such as x > 0 first, found {kind_of(atom)}")
+    return atom.scaled(_number(scale, "scaled"))
+
+
+def _number(value: Value, where: str) -> float:
+    if isinstance(value, Constant) and value.unit is None:
+        return value.value
+    raise FormulaError(f"{where} takes a plain number, found {kind_of(value)}")
+
+
+def _term(value: Value, where: str) -> Term:
+    if isinstance(value, Term):
+        return value
+    raise FormulaError(f"{where} takes terms, found {kind_of(value)}{_hint(value, where)}")
+
+
+def _formula(value: Value, where: str) -> Formula:
+    if isinstance(value, Formula):
+        return value
+    raise FormulaError(f"{where} takes formulas, found {kind_of(value)}; compare it: x > 0")
+
+
+def _hint(value: Value, where: str) -> str:
+    if where in COMPARISONS and isinstance(value, Formula):
+        return "; for a < x < b write (a < x) and (x < b)"
+    return ""

@@ -1,0 +1,162 @@
+"""Builders: the words a user writes. One-place operators are functions, two-place ones methods.
+
+Time words are keyword-only and exclusive: `within=b` is a deadline and `lasting=b` a hold, both
+the window [0, b]; `window=(a, b)` is any closed window, b None for no end. Seconds, exact: text
+such as "0.1" or "1/240", int, Fraction, or a float (read as the simplest rational near it).
+"""
+
+from safegym.errors import FormulaError
+from safegym.formula.checks import finite, positive
+from safegym.formula.nodes import (
+    Always,
+    Bounds,
+    Eventually,
+    Formula,
+    Historically,
+    Next,
+    Not,
+    Once,
+    Previous,
+    WeakNext,
+    WeakPrevious,
+    all_of,
+    any_of,
+    check_formula,
+    is_formula,
+)
+from safegym.formula.statements import Mean, Probability, Share
+from safegym.formula.terms import Term
+from safegym.formula.traps import not_a_formula
+from safegym.formula.windows import window_of
+from safegym.rational import Exact
+
+__all__ = [
+    "all_of",
+    "always",
+    "any_of",
+    "between",
+    "eventually",
+    "falling",
+    "fraction",
+    "historically",
+    "mean",
+    "near",
+    "never",
+    "next_",
+    "once",
+    "previous",
+    "prob",
+    "rising",
+    "weak_next",
+    "weak_previous",
+]
+
+
+def always(
+    formula: Formula, *, lasting: Exact | None = None, window: Bounds | None = None
+) -> Formula:
+    """Returns: the formula holds on the whole future window (unbounded: to the episode's end)."""
+    return Always(formula, window_of("lasting", "always", lasting, window))
+
+
+def eventually(
+    formula: Formula, *, within: Exact | None = None, window: Bounds | None = None
+) -> Formula:
+    """Returns: the formula holds somewhere in the future window."""
+    return Eventually(formula, window_of("within", "eventually", within, window))
+
+
+def never(
+    formula: Formula, *, lasting: Exact | None = None, window: Bounds | None = None
+) -> Formula:
+    """Returns: the formula holds nowhere in the future window; `always(~formula)`."""
+    return Always(Not(formula), window_of("lasting", "never", lasting, window))
+
+
+def once(formula: Formula, *, within: Exact | None = None, window: Bounds | None = None) -> Formula:
+    """Returns: the formula held somewhere in the past window."""
+    return Once(formula, window_of("within", "once", within, window))
+
+
+def historically(
+    formula: Formula, *, lasting: Exact | None = None, window: Bounds | None = None
+) -> Formula:
+    """Returns: the formula held on the whole past window."""
+    return Historically(formula, window_of("lasting", "historically", lasting, window))
+
+
+def next_(formula: Formula) -> Formula:
+    """Returns: there is a next sample, and the formula holds there."""
+    return Next(formula)
+
+
+def weak_next(formula: Formula) -> Formula:
+    """Returns: if there is a next sample, the formula holds there."""
+    return WeakNext(formula)
+
+
+def previous(formula: Formula) -> Formula:
+    """Returns: there is a previous sample, and the formula held there."""
+    return Previous(formula)
+
+
+def weak_previous(formula: Formula) -> Formula:
+    """Returns: if there is a previous sample, the formula held there."""
+    return WeakPrevious(formula)
+
+
+def rising(formula: Formula) -> Formula:
+    """Returns: holds now and did not at the previous sample; at sample 0, holds now."""
+    return all_of(formula, Not(Previous(formula)))
+
+
+def falling(formula: Formula) -> Formula:
+    """Returns: does not hold now but did at the previous sample; false at sample 0."""
+    return all_of(Not(formula), Previous(formula))
+
+
+def between(value: Term, low: Term | float, high: Term | float) -> Formula:
+    """Returns `low <= value <= high`. Raises FormulaError if both are numbers and low > high."""
+    _check_term(value, "between")
+    if not isinstance(low, Term) and not isinstance(high, Term):
+        ends = finite(low, "between's low"), finite(high, "between's high")
+        if ends[0] > ends[1]:
+            raise FormulaError(
+                f"between(x, {low}, {high}) never holds; write between(x, {high}, {low})."
+            )
+    return all_of(value >= low, value <= high)
+
+
+def near(value: Term, target: Term | float, tolerance: float) -> Formula:
+    """Returns `abs(value - target) <= tolerance`, tolerance > 0 in the unit of `value`."""
+    _check_term(value, "near")
+    return abs(value - target) <= positive(tolerance, "near's tolerance")
+
+
+def prob(formula: Formula) -> Probability:
+    """Returns the probability over episodes that the formula holds; compare it with a number."""
+    if not is_formula(formula):
+        not_a_formula("prob", formula)
+    return Probability(formula)
+
+
+def fraction(formula: Formula) -> Share:
+    """Returns the share of an episode's samples where the formula holds; compare it in [0, 1]."""
+    check_formula(formula, "fraction")
+    return Share(formula)
+
+
+def mean(share: Share) -> Mean:
+    """Returns the mean over episodes of `fraction(...)`; compare it with a number in (0, 1)."""
+    _check_share(share)
+    return Mean(share.argument)
+
+
+def _check_share(value: object) -> None:
+    if not isinstance(value, Share):
+        raise TypeError(f"mean takes fraction(formula), found {value!r:.60}.")
+
+
+def _check_term(value: object, where: str) -> None:
+    if not isinstance(value, Term):
+        raise TypeError(f"{where} takes a term such as a signal first, found {value!r:.60}.")

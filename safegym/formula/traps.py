@@ -1,0 +1,76 @@
+"""What is said when Python's grammar would silently drop or twist a condition."""
+
+from typing import NoReturn
+
+from safegym.formula.expression import Expression, short
+
+MYPY = False  # mypy takes a name spelt so for true, other checkers and Python do not
+
+
+def no_truth(expression: Expression) -> NoReturn:
+    """Refuses `if e`, `not e`, `e and f`, `e or f`, `a < x < b`, min(), max(), any(), all()."""
+    text = short(expression)
+    raise TypeError(
+        f"`{text}` has no truth value in Python: it is judged on a trace, not here. Write "
+        f"`({text}) & (...)` for and, `({text}) | (...)` for or, `~({text})` for not, "
+        "`between(x, a, b)` for `a < x < b`, `all_of(...)` / `any_of(...)` for all() / any(), "
+        "`minimum(...)` / `maximum(...)` for min() / max(), "
+        "`safegym.check(formula, trace)` for if."
+    )
+
+
+def no_connective(left: object, operator: str, right: object) -> NoReturn:
+    """Refuses `&`, `|`, `^` between things that are not both formulas."""
+    raise TypeError(
+        f"`{_show(left)} {operator} {_show(right)}` connects two things that are not both "
+        f"formulas. `{operator}` binds tighter than `<` and `>`: write "
+        f"`(v < 0.5) {operator} (c > 0.2)`, not `v < 0.5 {operator} c > 0.2`."
+        + _about_equals(right)
+    )
+
+
+def no_inversion(term: Expression) -> NoReturn:
+    """Refuses `~x < 0.5`."""
+    raise TypeError(
+        f"`~{short(term)}` inverts a term. `~` binds tighter than `<` and `>`: write "
+        f"`~({short(term)} < 0.5)`, not `~{short(term)} < 0.5`."
+    )
+
+
+def no_comparison(formula: Expression, operator: str, other: object) -> NoReturn:
+    """Refuses comparing a formula."""
+    raise TypeError(
+        f"`{short(formula)} {operator} {_show(other)}` compares a formula; only terms compare. "
+        "`&`, `|`, `~` bind tighter than `<` and `>`: write `(v < 0.5) & (c > 0.2)`; for a share "
+        "or a probability write `fraction(f) >= 0.9` or `prob(f) < 0.01`."
+    )
+
+
+def not_a_formula(where: str, found: object) -> NoReturn:
+    """Refuses a non-formula where a formula is needed."""
+    line = (
+        f"compare it, for example `{_show(found)} > 0`"
+        if isinstance(found, Expression)
+        else (
+            "write `true` as safegym.formula.nodes.TRUE if you mean the constant"
+            if isinstance(found, bool)
+            else "pass an atom such as `x > 0` or a formula built from atoms"
+        )
+    )
+    raise TypeError(
+        f"{where} takes a formula, found {_show(found)} ({type(found).__name__}); {line}."
+        + _about_equals(found)
+    )
+
+
+def _about_equals(found: object) -> str:
+    if not isinstance(found, bool):
+        return ""
+    return (
+        " A bare True or False often comes from `==` on terms, which compares expressions, not "
+        'values: write `near(x, c, tol)`, or `mode.is_("FAULT")` for a signal with labels.'
+    )
+
+
+def _show(value: object) -> str:
+    return short(value) if isinstance(value, Expression) else f"{value!r:.60}"

@@ -1,0 +1,1 @@
+"""The gate: which policy is released, held, rolled back, and on what evidence."""

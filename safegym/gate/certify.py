@@ -1,0 +1,96 @@
+"""Certify one policy on one scenario, outside of training."""
+
+from pathlib import Path
+from typing import Any
+
+from safegym.audit.log import AuditLog
+from safegym.check.statistics.ledger import AttemptLedger
+from safegym.gate.attempt import Attempt, Certifier
+from safegym.gate.events import Listener, ignore
+from safegym.gate.freezing import record_frozen, refuse_unfrozen
+from safegym.gate.plan import Gate, GatePlan
+from safegym.gate.registration import register
+from safegym.gate.setting import Setting, make_setting
+from safegym.policy.base import Policy, as_policy
+from safegym.scenario.registry import find
+from safegym.scenario.spec import ScenarioSpec
+from safegym.verdict import Evidence
+
+
+def certify(
+    scenario: str | ScenarioSpec,
+    policy: Any,
+    *,
+    claims: Any = None,
+    budget: int = 3_000,
+    plan: GatePlan | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    listener: Listener = ignore,
+) -> tuple[Evidence, ...]:
+    """Evidence on each claim from at most `budget` fresh episodes of `policy`.
+
+    claims: claims to certify, None for the scenario's own. plan: everything else that decides;
+    its cap is replaced by `budget`. out: folder for the audit trail, None for none. The attempt
+    is entered in the user's ledger either way and spends its level.
+    Raises PolicyError where the policy cannot be frozen, GateError where nothing is certifiable.
+    """
+    setting = certification_setting(
+        scenario, claims=claims, budget=budget, plan=plan, workers=workers
+    )
+    return certify_setting(setting, as_policy(policy), out=out, listener=listener).evidence
+
+
+def certification_setting(
+    scenario: str | ScenarioSpec,
+    *,
+    claims: Any = None,
+    budget: int = 3_000,
+    plan: GatePlan | None = None,
+    workers: int = 1,
+) -> Setting:
+    """The setting of a certification without training."""
+    spec = find(scenario) if isinstance(scenario, str) else scenario
+    base = plan or GatePlan()
+    fixed = GatePlan.from_json({**base.to_json(), "cap": budget})
+    chosen = None if claims is None else tuple(claims)
+    return make_setting(spec, Gate(claims=chosen, plan=fixed), workers=workers)
+
+
+def certify_setting(
+    setting: Setting,
+    policy: Policy,
+    *,
+    out: str | Path | None = None,
+    listener: Listener = ignore,
+) -> Attempt:
+    """One attempt on `setting`, with its audit trail in `out` if given."""
+    refuse_unfrozen(policy)
+    ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
+    if out is None:
+        return Certifier(setting, ledger, listener=listener).attempt(policy)
+    with AuditLog.create(out) as log:
+        register(log, setting)
+        record_frozen(log, policy, 0)
+        attempt = Certifier(setting, ledger, log, log.folder / "traces", listener).attempt(policy)
+        log_decision(log, attempt)
+        log.close(attempt.outcome)
+    return attempt
+
+
+def log_decision(log: AuditLog, attempt: Attempt) -> None:
+    """Append what follows from an attempt outside of training."""
+    certified = attempt.outcome == "certified"
+    decision = log.append(
+        "gate_decision",
+        {
+            "action": "promote" if certified else "hold",
+            "epoch": 0,
+            "policy": attempt.policy_digest,
+            "reasons": [f"attempt {attempt.number} {attempt.outcome}", *attempt.reasons],
+            "rests_on": list(attempt.references),
+        },
+    )
+    if certified:
+        payload = {"policy": attempt.policy_digest, "rests_on": [decision.reference()]}
+        log.append("promotion", payload)

@@ -1,0 +1,227 @@
+"""The gate's decisions: promote, hold, roll back, stop."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from safegym.gate.attempt import Attempt, Certifier
+from safegym.gate.freezing import record_frozen
+from safegym.gate.judging import Judged, Reference
+from safegym.gate.screen import Screen, Screener
+from safegym.policy.base import Policy
+from safegym.verdict import Evidence
+
+Action = Literal["promote", "hold", "rollback", "stop"]
+
+
+class Epoch(Protocol):
+    """What the gate reads of an epoch report."""
+
+    @property
+    def epoch(self) -> int:
+        """Number of the epoch, from 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What happens after an epoch, and why.
+
+    policy_digest: the policy promoted, or rolled back to. failing: episodes for the replay bank.
+    """
+
+    action: Action
+    reasons: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
+    policy_digest: str = ""
+    failing: tuple[Judged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A screened policy kept for certification."""
+
+    screen: Screen
+    policy: Policy
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """Smaller is better: passed first, then the fewest failures, then the latest."""
+        return (not self.screen.passed, self.screen.excess, -self.screen.epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attempt of this run: which policy, and how it ended."""
+
+    number: int
+    policy_digest: str
+    outcome: str
+
+
+@dataclass(slots=True)
+class GateKeeper:
+    """Screens every `screen_every` epochs, certifies what passes, and decides.
+
+    A policy is promoted only by a certified attempt. Degraded screens roll back to the best kept
+    policy; `patience` of them in a row stop the run.
+    """
+
+    certifier: Certifier
+    kept: list[Ranked] = field(default_factory=list[Ranked])
+    tried: list[Tried] = field(default_factory=list[Tried])
+    degraded_in_a_row: int = 0
+    promoted: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    def after_epoch(self, report: Epoch, freeze: Callable[[], Policy]) -> Decision:
+        """Decide after a training epoch (from 1). `freeze()` gives the policy as it stands."""
+        epoch, plan = report.epoch, self.certifier.setting.plan
+        policy = freeze()
+        if epoch % plan.screen_every:
+            held = Decision("hold", (f"screens run every {plan.screen_every} epochs",))
+            return self._logged(epoch, policy.card.digest, held, ())
+        self._freeze(policy, epoch)
+        looked = self._screener().screen(policy, epoch, watch_degradation=bool(self.kept))
+        if looked.passed:
+            self.degraded_in_a_row = 0
+            self._keep(Ranked(looked, policy))
+            return self._certify(epoch, policy, looked)
+        if looked.degraded:
+            decision = self._degraded(looked)
+        else:
+            self.degraded_in_a_row = 0
+            self._keep(Ranked(looked, policy))
+            decision = Decision("hold", _reasons(looked), failing=looked.failing)
+        return self._logged(epoch, policy.card.digest, decision, looked.references)
+
+    def at_end(self, report: Epoch) -> Decision:
+        """When training steps are used up: certify the kept policies not yet tried, best first."""
+        tried = {item.policy_digest for item in self.tried}
+        last = ""
+        for ranked in sorted(self.kept, key=lambda item: item.rank):
+            last = last or ranked.policy.card.digest
+            if self.promoted or ranked.policy.card.digest in tried:
+                continue
+            if len(self.tried) >= self.certifier.setting.plan.attempts:
+                break
+            decision = self._certify(report.epoch, ranked.policy, ranked.screen)
+            if decision.action == "promote":
+                return decision
+        why = "training steps used up" + ("" if self.promoted else "; no policy certified")
+        stop = Decision("stop", (why,), self.evidence)
+        return self._logged(report.epoch, last, stop, ()) if last else stop
+
+    def keeps(self) -> tuple[str, ...]:
+        """Digests of the policies whose checkpoints must stay, best first."""
+        kept = sorted(self.kept, key=lambda item: item.rank)
+        return tuple(dict.fromkeys((self.promoted, *(r.policy.card.digest for r in kept))))[
+            0 if self.promoted else 1 :
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """The gate's own state, as JSON."""
+        return {
+            "kept": [item.screen.to_json() for item in self.kept],
+            "tried": [[item.number, item.policy_digest, item.outcome] for item in self.tried],
+            "degraded_in_a_row": self.degraded_in_a_row,
+            "promoted": self.promoted,
+        }
+
+    def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
+        """Put `state` back; `load(policy_digest)` gives a kept policy."""
+        if not state:
+            return
+        screens = [Screen.from_json(item) for item in state["kept"]]
+        self.kept = [Ranked(screen, load(screen.policy_digest)) for screen in screens]
+        self.tried = [Tried(*item) for item in state["tried"]]
+        self.degraded_in_a_row = int(state["degraded_in_a_row"])
+        self.promoted = str(state["promoted"])
+
+    def _screener(self) -> Screener:
+        certifier = self.certifier
+        return Screener(certifier.setting, certifier.log, certifier.folder, certifier.listener)
+
+    def _certify(self, epoch: int, policy: Policy, looked: Screen) -> Decision:
+        digest, plan = policy.card.digest, self.certifier.setting.plan
+        if len(self.tried) >= plan.attempts:
+            stop = Decision(
+                "stop",
+                (f"all {plan.attempts} attempts of the plan are used up",),
+                failing=looked.failing,
+            )
+            return self._logged(epoch, digest, stop, looked.references)
+        attempt = self.certifier.attempt(policy)
+        self.tried.append(Tried(attempt.number, digest, attempt.outcome))
+        self.evidence = attempt.evidence
+        decision = _after(attempt, looked)
+        if decision.action == "promote":
+            self.promoted = digest
+        return self._logged(epoch, digest, decision, (*looked.references, *attempt.references))
+
+    def _degraded(self, looked: Screen) -> Decision:
+        self.degraded_in_a_row += 1
+        if self.degraded_in_a_row >= self.certifier.setting.plan.patience:
+            why = f"degraded in {self.degraded_in_a_row} screens in a row"
+            return Decision("stop", (why, *_reasons(looked)), failing=looked.failing)
+        best = min(self.kept, key=lambda item: item.rank)
+        return Decision(
+            "rollback",
+            (f"degraded; back to the policy of epoch {best.screen.epoch}", *_reasons(looked)),
+            policy_digest=best.policy.card.digest,
+            failing=looked.failing,
+        )
+
+    def _keep(self, ranked: Ranked) -> None:
+        self.kept.append(ranked)
+        self.kept.sort(key=lambda item: item.rank)
+        del self.kept[self.certifier.setting.plan.keep_best :]
+
+    def _freeze(self, policy: Policy, epoch: int) -> None:
+        if self.certifier.log is not None:
+            record_frozen(self.certifier.log, policy, epoch)
+
+    def _logged(
+        self, epoch: int, digest: str, decision: Decision, rests_on: tuple[Reference, ...]
+    ) -> Decision:
+        log = self.certifier.log
+        if log is None:
+            return decision
+        record = log.append(
+            "gate_decision",
+            {
+                "action": decision.action,
+                "epoch": epoch,
+                "policy": digest,
+                "reasons": list(decision.reasons),
+                "rests_on": list(rests_on),
+            },
+        )
+        follow = [record.reference()]
+        if decision.action == "promote":
+            log.append("promotion", {"policy": digest, "rests_on": follow})
+        if decision.action == "rollback":
+            payload = {"epoch": epoch, "from": digest, "to": decision.policy_digest}
+            log.append("rollback", {**payload, "rests_on": follow})
+        return decision
+
+
+def _after(attempt: Attempt, looked: Screen) -> Decision:
+    failing = (*looked.failing, *attempt.failing)
+    again = " (replayed: it had ended so before)" if attempt.replayed else ""
+    if attempt.outcome != "certified":
+        reasons = (f"attempt {attempt.number} {attempt.outcome}{again}", *attempt.reasons)
+        return Decision("hold", reasons, attempt.evidence, failing=failing)
+    observed = [item.claim_id for item in attempt.evidence if item.kind == "observed"]
+    except_ = f", except invariants, observed: {', '.join(observed)}" if observed else ""
+    reasons = (f"certified at attempt {attempt.number}{again}{except_}",)
+    return Decision("promote", reasons, attempt.evidence, attempt.policy_digest, failing)
+
+
+def _reasons(looked: Screen) -> tuple[str, ...]:
+    found = tuple(
+        f"{claim}: {count} violated, {looked.undecided[claim]} undecided of {looked.episodes}"
+        for claim, count in looked.violations.items()
+        if count or looked.undecided[claim]
+    )
+    return found or ("the screen did not pass",)

@@ -1,0 +1,57 @@
+"""What a gate tells whoever watches it: progress bars, live tables, tests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from safegym.gate.tally import Outcome
+from safegym.verdict import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeJudged:
+    """One more episode of a screen or an attempt has entered the counts."""
+
+    stage: str
+    number: int
+    cap: int
+    violations: int
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenDone:
+    """A screen ended. It makes no claim."""
+
+    epoch: int
+    passed: bool
+    degraded: bool
+    episodes: int
+    violations: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """A certification attempt began; `clean` episodes without violation would certify."""
+
+    attempt: int
+    policy_digest: str
+    cap: int
+    clean: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptClosed:
+    """A certification attempt ended."""
+
+    attempt: int
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+GateEvent = EpisodeJudged | ScreenDone | AttemptStarted | AttemptClosed
+Listener = Callable[[GateEvent], None]
+
+
+def ignore(event: GateEvent) -> None:
+    """Listen to nothing."""

@@ -1,0 +1,66 @@
+"""Freezing a policy for the record: its digest, and its files beside the log."""
+
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from safegym.audit.log import AuditLog
+from safegym.errors import PolicyError
+from safegym.policy.base import Policy
+
+FOLDER = "policies"
+
+
+@runtime_checkable
+class Savable(Protocol):
+    """A policy that can be written to a folder as weights and JSON."""
+
+    def save(self, path: str | Path) -> str:
+        """Write the folder; returns its digest."""
+        ...
+
+
+def refuse_unfrozen(policy: Policy) -> None:
+    """Raise PolicyError if the policy's digest does not fix its behaviour."""
+    card = policy.card
+    if card.kind == "foreign":
+        raise PolicyError(
+            f"Policy {card.name} is a foreign object whose weights safegym cannot digest, so no "
+            "evidence could name it. Freeze it (safegym.freeze(model)), or wrap a function: "
+            "safegym.ScriptedPolicy(name, function)."
+        )
+    if card.mode != "deterministic":
+        raise PolicyError(
+            f"Policy {card.name} acts in {card.mode} mode; the gate judges deterministic policies. "
+            "Freeze it with deterministic actions."
+        )
+
+
+def policy_folder(run: Path, digest: str) -> Path:
+    """Where a run keeps a frozen policy."""
+    return run / FOLDER / digest.partition(":")[2][:16]
+
+
+def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
+    """Keep the policy's files in the run folder and append policy_frozen.
+
+    Scripted policies have no files: their code is named by the digest alone.
+    """
+    refuse_unfrozen(policy)
+    card = policy.card
+    folder = policy_folder(log.folder, card.digest)
+    if isinstance(policy, Savable) and not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        policy.save(folder)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    log.append(
+        "policy_frozen",
+        {
+            "policy": card.digest,
+            "epoch": epoch,
+            "files": [log.artifact(path) for path in files],
+            "name": card.name,
+            "kind": card.kind,
+            "mode": card.mode,
+            "width": card.width,
+        },
+    )

@@ -1,0 +1,152 @@
+"""The gate of a training run: a gate keeper whose log survives kills together with the trainer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from safegym.audit.log import AuditLog
+from safegym.check.statistics.ledger import AttemptLedger
+from safegym.errors import GateError
+from safegym.gate.attempt import Certifier
+from safegym.gate.decide import Decision, GateKeeper
+from safegym.gate.events import Listener, ignore
+from safegym.gate.setting import Setting
+from safegym.policy.base import Policy
+
+LOG_SIZE = "log_size"
+
+
+class EpochReport(Protocol):
+    """What is logged of an epoch; violations of training episodes are no evidence."""
+
+    @property
+    def epoch(self) -> int:
+        """From 1."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+        ...
+
+    @property
+    def episodes(self) -> int:
+        """Training episodes that ended in this epoch."""
+        ...
+
+    @property
+    def mean_return(self) -> float | None:
+        """Mean return of those episodes."""
+        ...
+
+    @property
+    def violations(self) -> dict[str, int]:
+        """Claim id -> training episodes that violated it."""
+        ...
+
+    @property
+    def penalties(self) -> int:
+        """Rewards that were lowered."""
+        ...
+
+    @property
+    def penalty(self) -> float:
+        """Sum of the penalties, in units of reward."""
+        ...
+
+    @property
+    def replays(self) -> int:
+        """Episodes that began from a banked start."""
+        ...
+
+    @property
+    def policy_digest(self) -> str:
+        """The policy that the epoch's checkpoint holds."""
+        ...
+
+
+@dataclass(slots=True)
+class TrainingGate:
+    """A `GateKeeper` as the trainer sees it. Each decision is sealed before it is returned.
+
+    The trainer's checkpoints carry the size of the log, so that a resumed run sets aside exactly
+    the records of what it does again.
+    """
+
+    setting: Setting
+    ledger: AttemptLedger
+    folder: Path
+    listener: Listener = ignore
+    keeper: GateKeeper | None = None
+
+    def begin(self, log: AuditLog) -> None:
+        """Start with a new log."""
+        certifier = Certifier(self.setting, self.ledger, log, self.folder / "traces", self.listener)
+        self.keeper = GateKeeper(certifier)
+
+    @property
+    def log(self) -> AuditLog:
+        """The run's log. Raises GateError before `begin` or `restore`."""
+        log = None if self.keeper is None else self.keeper.certifier.log
+        if log is None:
+            raise GateError("The run's log is not open; start the run, or resume it.")
+        return log
+
+    def after_epoch(self, report: EpochReport, freeze: Callable[[], Policy]) -> Decision:
+        """Log the epoch, decide, and seal."""
+        self._epoch(report)
+        decision = self._keeper().after_epoch(report, freeze)
+        self.log.checkpoint()
+        return decision
+
+    def at_end(self, report: EpochReport) -> Decision:
+        """Decide once more when the steps are used up, and seal."""
+        decision = self._keeper().at_end(report)
+        self.log.checkpoint()
+        return decision
+
+    def keeps(self) -> tuple[str, ...]:
+        """Digests of the policies whose checkpoints must stay, best first."""
+        return self._keeper().keeps()
+
+    def state(self) -> dict[str, Any]:
+        """The gate's state and the size of the log."""
+        return {**self._keeper().state(), LOG_SIZE: self.log.size}
+
+    def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
+        """Open the log again where `state` left it, and put the state back."""
+        log = AuditLog.open(self.folder, resume_from=int(state[LOG_SIZE]), reason="run resumed")
+        self.begin(log)
+        self._keeper().restore(state, load)
+
+    def _keeper(self) -> GateKeeper:
+        if self.keeper is None:
+            raise GateError("The gate has not begun; start the run, or resume it.")
+        return self.keeper
+
+    def _epoch(self, report: EpochReport) -> None:
+        log, violations = self.log, report.violations
+        log.append(
+            "checkpoint",
+            {
+                "epoch": report.epoch,
+                "steps": report.steps,
+                "policy": report.policy_digest,
+                "episodes": report.episodes,
+                "mean_return": report.mean_return,
+                "training_violations": dict(violations),
+            },
+        )
+        if report.penalties:
+            log.append(
+                "penalty",
+                {
+                    "epoch": report.epoch,
+                    "episodes": sum(violations.values()),
+                    "steps": report.penalties,
+                    "total": report.penalty,
+                },
+            )
+        if report.replays:
+            log.append("replay", {"epoch": report.epoch, "episodes": report.replays})

@@ -1,0 +1,106 @@
+"""What stays the same through a gated run: scenario, obligations, plan, digests."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from safegym.digest import digest_json
+from safegym.errors import UnsupportedError
+from safegym.formula.claim import Claim
+from safegym.formula.rewrite import to_steps
+from safegym.gate.obligation import Obligation, obligations
+from safegym.gate.plan import Gate, GatePlan
+from safegym.gate.tail import tail_steps
+from safegym.policy.base import Policy
+from safegym.scenario.campaign import Campaign
+from safegym.scenario.seeds import Stream, episode_seed
+from safegym.scenario.spec import ScenarioSpec
+
+VERSIONED = ("safegym", "numpy", "gymnasium", "mujoco")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A scenario under a gate. `workers` speeds campaigns up and changes no result."""
+
+    spec: ScenarioSpec
+    obligations: tuple[Obligation, ...]
+    plan: GatePlan
+    tail: int
+    workers: int = 1
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The gated claims, in order."""
+        return tuple(item.claim for item in self.obligations)
+
+    @property
+    def claims_digest(self) -> str:
+        """Digest of the claim set as gated: claims, kinds, thresholds, levels."""
+        return set_digest(self.obligations)
+
+    def seeds(self, policy_digest: str, stream: Stream, attempt: int) -> Callable[[int], int]:
+        """Index -> seed of that episode on a stream (evidence.md, rule 9)."""
+        plan, spec, claims = self.plan, self.spec, self.claims_digest
+
+        def seed_of(index: int) -> int:
+            return episode_seed(
+                plan.seed, policy_digest, spec.digest, claims, stream, attempt, index
+            )
+
+        return seed_of
+
+    def campaign(self, policy: Policy, seed_of: Callable[[int], int], *, episodes: int) -> Campaign:
+        """At most `episodes` fresh episodes of `policy`, with the tail that the claims need."""
+        return Campaign(
+            self.spec,
+            policy,
+            seed_of=seed_of,
+            tail=self.tail,
+            copies=self.plan.copies,
+            workers=self.workers,
+            episodes=episodes,
+        )
+
+    def assumptions(self, policy: Policy) -> tuple[str, ...]:
+        """What every figure of this setting rests on (evidence.md, rule 8)."""
+        spec = self.spec
+        return (
+            f"scenario {spec.name} ({spec.digest})",
+            "initial states, parameters and disturbances as its reset draws them from fresh seeds",
+            f"horizon {spec.horizon} steps of {spec.clock.dt} s, tail {self.tail} steps",
+            f"policy {policy.card.digest}, {policy.card.mode}, batch width {policy.card.width}",
+            "episodes are independent; the simulator stands for the system",
+        )
+
+
+def set_digest(items: Sequence[Obligation]) -> str:
+    """Digest of a claim set as gated: claims, kinds, thresholds and levels, in order."""
+    return digest_json([[i.claim.digest, i.kind, str(i.threshold), float(i.level)] for i in items])
+
+
+def make_setting(spec: ScenarioSpec, gate: Gate, *, workers: int = 1) -> Setting:
+    """Bind a gate to a scenario.
+
+    Raises UnsupportedError where a claim needs samples past the horizon that the scenario's
+    simulator cannot give, GateError where nothing can be certified.
+    """
+    claims = spec.claims if gate.claims is None else gate.claims
+    bound = obligations(claims, gate.plan)
+    tail = 0
+    for claim in claims:
+        steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding)
+        needed = tail_steps(steps, spec.horizon)
+        if needed and not spec.can_run_tail:
+            raise UnsupportedError(
+                f"Claim {claim.id} reads {needed} samples past the horizon of {spec.name} "
+                f"({float(needed * spec.clock.dt):g} s), and its simulator cannot run on; "
+                "shorten the claim's windows or raise the horizon."
+            )
+        tail = max(tail, needed)
+    return Setting(spec, bound, gate.plan, tail, workers)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes the evidence."""
+    return {name: version(name) for name in VERSIONED}

@@ -1,0 +1,30 @@
+"""Before training: whether the claims can hold at all, and whether they say something."""
+
+from typing import Any
+
+from safegym.check.symbolic.specification import check_specification
+from safegym.errors import GateError
+from safegym.gate.setting import Setting
+
+TIMEOUT = 10.0
+"""Seconds a question."""
+
+
+def refuse_flawed(setting: Setting) -> tuple[dict[str, Any], ...]:
+    """Findings of the specification check, for the log.
+
+    Raises GateError where z3 shows that claims conflict, cannot hold, or hold whatever happens.
+    A question that z3 does not answer in time is a finding, not a refusal.
+    """
+    spec = setting.spec
+    report = check_specification(
+        setting.claims, dt=spec.clock.dt, horizon=spec.horizon, timeout=TIMEOUT
+    )
+    flaws = [finding for finding in report.findings if finding.status == "flawed"]
+    if flaws:
+        told = "; ".join(f"{', '.join(f.claims)}: {f.answer} ({f.detail})" for f in flaws)
+        raise GateError(
+            f"The claims of {spec.name} are flawed, so no training can satisfy the gate: {told}. "
+            f"See `safegym claims check {spec.name}`."
+        )
+    return tuple(finding.to_json() for finding in report.findings)

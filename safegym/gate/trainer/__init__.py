@@ -1,0 +1,1 @@
+"""Training under a gate. Import from the modules; `loop` and `learner` load torch."""

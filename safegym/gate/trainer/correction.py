@@ -1,0 +1,126 @@
+"""Penalties written into a rollout buffer before the update."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.vec_env import VecNormalize
+
+from safegym.errors import GateError
+from safegym.gate.penalty import Penaliser, Violation
+from safegym.gate.trainer.events import PenaltyApplied
+from safegym.gate.trainer.learner import RolloutProbe
+from safegym.gate.trainer.slots import FinishedEpisode, Start, TrainingSlot
+from safegym.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEpisode:
+    """A finished training episode with the claims it violated."""
+
+    finished: FinishedEpisode
+    violations: tuple[Violation, ...]
+
+
+def judge_finished(
+    penaliser: Penaliser, slots: Sequence[TrainingSlot]
+) -> tuple[JudgedEpisode, ...]:
+    """Every episode that ended in the rollout, by slot, then in order."""
+    return tuple(
+        JudgedEpisode(finished, penaliser.violations(finished.trace))
+        for slot in slots
+        for finished in slot.finished
+    )
+
+
+def due_penalties(
+    judged: Sequence[JudgedEpisode],
+    penaliser: Penaliser,
+    slots: Sequence[TrainingSlot],
+    rows: int,
+) -> list[PenaltyApplied]:
+    """Penalties of the violations that settled in this rollout's `rows` steps.
+
+    A violation settles at one sample, whether it is looked for in the open episode or in the whole
+    one; so it is due in exactly one rollout, the one that holds the action before that sample.
+    """
+    due: list[PenaltyApplied] = []
+    for item in judged:
+        episode = item.finished
+        due += _due(item.violations, episode.trace, episode.slot, episode.start, episode.last_row)
+    for slot in slots:
+        if slot.actions:
+            prefix = slot.recorder.prefix()
+            violations = penaliser.violations(prefix)
+            due += _due(violations, prefix, slot.slot, slot.start, rows - 1)
+    return due
+
+
+def apply(
+    due: Sequence[PenaltyApplied],
+    buffer: RolloutBuffer,
+    probe: RolloutProbe,
+    normalise: VecNormalize | None,
+) -> list[PenaltyApplied]:
+    """Add the penalties to the buffer's rewards and recompute its advantages.
+
+    Returns them with `in_buffer` filled in. An empty list leaves the buffer untouched.
+    """
+    if not due:
+        return []
+    applied: list[PenaltyApplied] = []
+    for penalty in due:
+        amount = penalty.size
+        if probe.scales and normalise is not None:
+            amount = max(amount / probe.scales[penalty.row], -float(normalise.clip_reward))
+        buffer.rewards[penalty.row, penalty.slot] += np.float32(amount)
+        applied.append(_with_amount(penalty, amount))
+    buffer.compute_returns_and_advantage(probe.last_values, probe.last_dones)
+    return applied
+
+
+def check_rewards(buffer: RolloutBuffer, slots: Sequence[TrainingSlot]) -> None:
+    """Raises GateError when the buffer holds a reward or value that is not finite."""
+    bad = np.argwhere(~(np.isfinite(buffer.rewards) & np.isfinite(buffer.values)))
+    if len(bad):
+        row, slot = (int(n) for n in bad[0])
+        raise GateError(
+            f"The reward or value at step {row} of the rollout in slot {slots[slot].slot} is not "
+            "finite; the last checkpoint is kept."
+        )
+
+
+def _due(
+    violations: Sequence[Violation], trace: Trace, slot: int, start: Start, last_row: int
+) -> list[PenaltyApplied]:
+    last = len(trace.rewards)
+    return [
+        PenaltyApplied(
+            claim_id=violation.claim_id,
+            trace_digest=trace.digest,
+            slot=slot,
+            episode=start.episode,
+            step=violation.step,
+            row=last_row - (last - violation.step),
+            margin=violation.margin,
+            size=violation.size,
+            in_buffer=violation.size,
+        )
+        for violation in violations
+        if violation.size < 0.0 and last_row - (last - violation.step) >= 0
+    ]
+
+
+def _with_amount(penalty: PenaltyApplied, amount: float) -> PenaltyApplied:
+    return PenaltyApplied(
+        claim_id=penalty.claim_id,
+        trace_digest=penalty.trace_digest,
+        slot=penalty.slot,
+        episode=penalty.episode,
+        step=penalty.step,
+        row=penalty.row,
+        margin=penalty.margin,
+        size=penalty.size,
+        in_buffer=amount,
+    )

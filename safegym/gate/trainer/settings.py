@@ -1,0 +1,156 @@
+"""Hyperparameters of a training run. Loads neither torch nor stable-baselines3."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from safegym.digest import digest_json
+from safegym.errors import GateError
+from safegym.gate.penalty import PenaltySettings
+from safegym.gate.replay import ReplaySettings
+
+Activation = Literal["tanh", "relu", "elu"]
+_COUNTS = ("steps", "gate_every", "n_envs", "n_steps", "batch_size", "n_epochs", "keep_best")
+_NUMBERS = ("gamma", "gae_lambda", "ent_coef", "vf_coef", "max_grad_norm", "log_std_init")
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A number that goes from `start` to `end` over the first `fraction` of the run, then stays."""
+
+    start: float
+    end: float
+    fraction: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.fraction <= 1.0:
+            raise GateError(f"Linear(fraction={self.fraction}): give a share in (0, 1].")
+
+    def to_json(self) -> dict[str, float]:
+        """The schedule as JSON."""
+        return {"start": self.start, "end": self.end, "fraction": self.fraction}
+
+
+Schedule = float | Linear
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSettings:
+    """Everything that decides a training run beside the scenario, its claims and the gate.
+
+    steps: environment steps in all, over all environments. gate_every: steps an epoch; a multiple
+    of n_envs * n_steps, the steps of one rollout. n_envs: environments stepped together. n_steps:
+    steps of each in a rollout. batch_size, n_epochs: minibatch size and passes of an update.
+    learning_rate, clip_range: a number or a `Linear`. net_arch: widths of the hidden layers of
+    policy and value network. normalise: running normalisation of observations;
+    normalise_reward: of rewards. seed: root of all training randomness.
+    keep_best: checkpoints kept besides the last: those that the gate ranks best.
+    stop_when_promoted: whether a promotion ends the run.
+    Defaults follow stable-baselines3's PPO, with 8 environments.
+    """
+
+    steps: int = 200_000
+    algo: str = "ppo"
+    gate_every: int = 20_480
+    n_envs: int = 8
+    n_steps: int = 256
+    batch_size: int = 256
+    n_epochs: int = 10
+    learning_rate: Schedule = 3e-4
+    clip_range: Schedule = 0.2
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    target_kl: float | None = None
+    net_arch: tuple[int, ...] = (64, 64)
+    activation: Activation = "tanh"
+    log_std_init: float = 0.0
+    normalise: bool = False
+    normalise_reward: bool = False
+    seed: int = 0
+    keep_best: int = 3
+    stop_when_promoted: bool = True
+    penalty: PenaltySettings = field(default_factory=PenaltySettings)
+    replay: ReplaySettings = field(default_factory=ReplaySettings)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "net_arch", tuple(self.net_arch))
+        if self.algo != "ppo":
+            raise GateError(
+                f"Algorithm {self.algo!r} cannot be trained under a gate; algo='ppo' can."
+            )
+        for name in _COUNTS:
+            _check_count(name, getattr(self, name), least=1)
+        _check_count("seed", self.seed, least=0)
+        for name in _NUMBERS:
+            if not math.isfinite(getattr(self, name)):
+                raise GateError(f"{name} is {getattr(self, name)}; give a finite number.")
+        for width in self.net_arch:
+            _check_count("net_arch", width, least=1)
+        if self.activation not in ("tanh", "relu", "elu"):
+            raise GateError(f"Unknown activation {self.activation!r}; use tanh, relu or elu.")
+        self._check_batches()
+
+    @property
+    def rollout(self) -> int:
+        """Environment steps of one rollout: n_envs * n_steps."""
+        return self.n_envs * self.n_steps
+
+    @property
+    def digest(self) -> str:
+        """Digest over every field."""
+        return digest_json(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field as JSON."""
+        plain = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return {**plain, "penalty": self.penalty.to_json(), "replay": self.replay.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TrainSettings":
+        """The settings of `to_json`. Raises GateError for unknown or missing fields."""
+        names = {item.name for item in fields(cls)}
+        if set(data) != names:
+            odd = ", ".join(sorted(set(data) ^ names))
+            raise GateError(f"Stored training settings have unknown or missing fields: {odd}.")
+        try:
+            values = dict(data)
+            for name in ("learning_rate", "clip_range"):
+                values[name] = _schedule(values[name])
+            values["net_arch"] = tuple(values["net_arch"])
+            values["penalty"] = PenaltySettings.from_json(values["penalty"])
+            values["replay"] = ReplaySettings.from_json(values["replay"])
+            return cls(**values)
+        except (TypeError, ValueError) as error:
+            raise GateError(f"Stored training settings are malformed: {error}.") from error
+
+    def _check_batches(self) -> None:
+        if self.gate_every % self.rollout:
+            nearest = max(1, round(self.gate_every / self.rollout)) * self.rollout
+            raise GateError(
+                f"gate_every={self.gate_every} is not a whole number of rollouts of "
+                f"n_envs * n_steps = {self.rollout} steps; gate_every={nearest} is."
+            )
+        if self.batch_size < 2 or self.rollout % self.batch_size:
+            raise GateError(
+                f"batch_size={self.batch_size} does not divide the rollout of {self.rollout} steps;"
+                f" batch_size={math.gcd(self.batch_size, self.rollout)} does."
+            )
+
+
+def _check_count(name: str, value: Any, *, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise GateError(f"{name} is {value!r}; give a whole number of at least {least}.")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Linear):
+        return value.to_json()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _schedule(value: Any) -> Schedule:
+    return Linear(**value) if isinstance(value, Mapping) else float(value)

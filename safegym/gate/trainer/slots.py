@@ -1,0 +1,115 @@
+"""One sub-environment of training: seeds by (slot, episode number), replays, and bookkeeping."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from safegym.errors import GateError
+from safegym.gate.replay import Counterexample, ReplayDesk
+from safegym.trace.model import Trace
+from safegym.trace.record import Recorder
+
+SeedOf = Callable[[int, int], int]
+"""(slot, episode number) -> seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How an episode began. replay: the banked start, None for a fresh one."""
+
+    episode: int
+    seed: int
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    replay: Counterexample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedEpisode:
+    """An episode that ended during the rollout. last_row: rollout step of its last action."""
+
+    slot: int
+    start: Start
+    trace: Trace
+    last_row: int
+
+
+class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
+    """Wraps a recorder; what a vector environment passes to reset is replaced by the plan's seed.
+
+    DummyVecEnv resets a finished sub-environment without a seed, so seeding must happen here.
+    Raises GateError at the step at which an observation or a reward is not finite.
+    """
+
+    def __init__(self, recorder: Recorder, slot: int, seed_of: SeedOf, desk: ReplayDesk) -> None:
+        super().__init__(recorder)
+        self.recorder = recorder
+        self.slot = slot
+        self.row = 0
+        self.start = Start(episode=-1, seed=0)
+        self.actions: list[NDArray[Any]] = []
+        self.finished: list[FinishedEpisode] = []
+        self._seed_of = seed_of
+        self._desk = desk
+
+    def begin_rollout(self) -> None:
+        """Count rollout steps from 0 and forget the episodes of the last rollout."""
+        self.row = 0
+        self.finished = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start the slot's next episode: fresh by its own seed, or a replay."""
+        episode = self.start.episode + 1
+        replay = self._desk.next()
+        if replay is None:
+            return self._begin(Start(episode, self._seed_of(self.slot, episode)))
+        return self._begin(Start(episode, replay.seed, replay.options, replay))
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Step the recorder, and keep the action for a resume."""
+        self.actions.append(np.array(action))
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if not (math.isfinite(reward) and math.isfinite(np.sum(observation))):
+            self._refuse(observation, reward)
+        if terminated or truncated:
+            trace = self.recorder.trace
+            if trace is None:
+                raise GateError("The recorder kept no trace of an episode that ended.")
+            self.finished.append(FinishedEpisode(self.slot, self.start, trace, self.row))
+        self.row += 1
+        return observation, reward, terminated, truncated, info
+
+    def resume(self, start: Start, actions: NDArray[Any]) -> Any:
+        """Run an open episode again from its start; returns the last observation."""
+        observation, _ = self._begin(start)
+        for number, action in enumerate(actions):
+            observation, _, terminated, truncated, _ = self.step(action)
+            if terminated or truncated:
+                raise GateError(
+                    f"Resuming slot {self.slot}: the open episode ended at step {number + 1} of "
+                    f"{len(actions)}, so the environment is not determined by seed and actions."
+                )
+        self.begin_rollout()
+        return observation
+
+    def _begin(self, start: Start) -> tuple[Any, dict[str, Any]]:
+        self.start = start
+        self.actions = []
+        return self.env.reset(seed=start.seed, options=dict(start.options) or None)
+
+    def _refuse(self, observation: Any, reward: Any) -> None:
+        what = "reward" if not math.isfinite(reward) else "observation"
+        if what == "observation" and np.isfinite(observation).all():
+            return
+        raise GateError(
+            f"The {what} is not finite at step {len(self.actions)} of training episode "
+            f"{self.start.episode} of slot {self.slot} (seed {self.start.seed}). The last "
+            "checkpoint is kept; find the cause with: safegym record SCENARIO --seed "
+            f"{self.start.seed}"
+        )

@@ -1,0 +1,68 @@
+"""Optimisers and free variables of an algorithm as (JSON, tensors)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.save_util import recursive_getattr, recursive_setattr
+
+from safegym.errors import PolicyError
+from safegym.policy.sb3.codec import decode, encode
+
+
+def capture(algorithm: BaseAlgorithm) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """Parameter groups and plain state values as JSON, tensors under "optimiser.NAME/INDEX/KEY"."""
+    document: dict[str, Any] = {}
+    tensors: dict[str, torch.Tensor] = {}
+    for name in _names(algorithm):
+        state = recursive_getattr(algorithm, name).state_dict()
+        values: dict[str, Any] = {}
+        for index, entries in state["state"].items():
+            for key, value in entries.items():
+                where = f"{name}/{index}/{key}"
+                if isinstance(value, torch.Tensor):
+                    tensors[f"optimiser.{where}"] = value
+                else:
+                    values[f"{index}/{key}"] = encode(value, where=where)
+        document[name] = {"groups": encode(state["param_groups"], where=name), "values": values}
+    return document, tensors
+
+
+def restore(
+    algorithm: BaseAlgorithm, document: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
+) -> None:
+    """Put the optimisers and free variables back. Raises PolicyError when their names differ."""
+    names = _names(algorithm)
+    if sorted(names) != sorted(document):
+        raise PolicyError(
+            f"The checkpoint has the optimisers {sorted(document)}, the algorithm {sorted(names)}."
+        )
+    for name in names:
+        state = _state(name, document[name]["values"], tensors)
+        groups = decode(document[name]["groups"])
+        optimiser: torch.optim.Optimizer = recursive_getattr(algorithm, name)
+        optimiser.load_state_dict({"state": state, "param_groups": groups})
+    for name in algorithm._get_torch_save_params()[1]:
+        recursive_setattr(algorithm, f"{name}.data", tensors[f"variable.{name}"].clone())
+
+
+def _names(algorithm: BaseAlgorithm) -> list[str]:
+    return [name for name in algorithm._get_torch_save_params()[0] if name != "policy"]
+
+
+def _state(
+    name: str, values: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
+) -> dict[int, dict[str, Any]]:
+    state: dict[int, dict[str, Any]] = {}
+    prefix = f"optimiser.{name}/"
+    found: dict[str, Any] = {
+        key.removeprefix(prefix): tensor.clone()
+        for key, tensor in tensors.items()
+        if key.startswith(prefix)
+    }
+    found |= {key: decode(value) for key, value in values.items()}
+    for where, value in found.items():
+        index, _, key = where.partition("/")
+        state.setdefault(int(index), {})[key] = value
+    return state

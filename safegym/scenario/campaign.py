@@ -1,0 +1,161 @@
+"""Campaigns: from seeds to traces, admitted in index order whatever finishes first."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, Self
+
+from safegym.errors import ScenarioError
+from safegym.policy.base import WIDTH, Policy
+from safegym.scenario.runner import Finished, Runner, Task
+from safegym.scenario.spec import ScenarioSpec
+from safegym.scenario.staging import Staging
+from safegym.trace.model import Trace
+
+LOOK_AHEAD = 256
+"""Episodes that may be started past the one that is due, unless the copies need more."""
+
+
+class Engine(Protocol):
+    """What runs episodes: this process, or workers."""
+
+    @property
+    def room(self) -> int:
+        """How many episodes can be started now."""
+        ...
+
+    @property
+    def running(self) -> int:
+        """How many episodes are under way."""
+        ...
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Start episodes, at most `room` of them."""
+        ...
+
+    def collect(self) -> list[Finished]:
+        """Go on until something happens; returns the episodes that ended."""
+        ...
+
+    def close(self) -> None:
+        """Drop what is running and let go of everything."""
+        ...
+
+
+class Campaign:
+    """Runs episodes of a policy on a scenario; iterating yields (index, trace) in index order.
+
+    with Campaign(spec, policy, seed_of=seed, tail=0) as campaign:
+        for index, trace in campaign:
+            if decided(trace):
+                campaign.stop()
+        more = campaign.surplus
+
+    seed_of: index -> the seed that the episode is reset with. tail: samples past the horizon.
+    copies: environments stepped together, at most the policy's width. workers: processes; the
+    traces are the same with any number. first_index: index of the first episode. episodes: how
+    many to run at most, None for no limit.
+
+    An episode in which the environment or the policy raises, or the policy acts outside the
+    action space, ends as `interrupted` with the reason; the campaign goes on. Raises, before any
+    episode, PolicyError if policy and scenario do not fit and UnsupportedError if the simulator
+    cannot run the tail.
+    """
+
+    def __init__(
+        self,
+        spec: ScenarioSpec,
+        policy: Policy,
+        *,
+        seed_of: Callable[[int], int],
+        tail: int,
+        copies: int = WIDTH,
+        workers: int = 1,
+        first_index: int = 0,
+        episodes: int | None = None,
+        keep_observations: bool = False,
+    ) -> None:
+        if workers < 1 or copies < 1 or first_index < 0 or (episodes is not None and episodes < 0):
+            raise ScenarioError(
+                "A campaign needs workers >= 1, copies >= 1, first_index >= 0 and episodes >= 0, "
+                f"found {workers}, {copies}, {first_index} and {episodes}."
+            )
+        self._staging = Staging(spec, tail, keep_observations)
+        self._policy, self._seed_of = policy, seed_of
+        self._copies, self._workers = copies, workers
+        self._due = self._next = first_index
+        self._end = None if episodes is None else first_index + episodes
+        self._done: dict[int, Trace] = {}
+        self._engine: Engine | None = None
+        self._state: str = "new"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Finished]:
+        """Yields in index order. Raises ScenarioError on a second pass."""
+        if self._state != "new":
+            raise ScenarioError("A campaign is iterated once; make a new one with first_index=.")
+        self._state = "running"
+        return self._run()
+
+    def stop(self) -> None:
+        """Start no further episode; those started are finished and stand in `surplus`."""
+        self._state = "stopped"
+
+    @property
+    def surplus(self) -> tuple[Finished, ...]:
+        """Episodes started beyond the last one that was yielded, by index, finished first.
+
+        Raises ScenarioError while the campaign still runs, or once it was closed with some open.
+        """
+        if self._state in ("new", "running"):
+            raise ScenarioError("The campaign is still running; call stop() before surplus.")
+        self._drain()
+        return tuple(sorted(self._done.items()))
+
+    def close(self) -> None:
+        """Drop the episodes that are still running."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def _run(self) -> Iterator[Finished]:
+        engine = self._open()
+        while self._state == "running":
+            self._fill(engine)
+            if not engine.running and self._due not in self._done:
+                self._state = "over"
+                return
+            if engine.running:
+                self._done.update(engine.collect())
+            while self._state == "running" and self._due in self._done:
+                index, self._due = self._due, self._due + 1
+                yield index, self._done.pop(index)
+        self._drain()
+
+    def _open(self) -> Engine:
+        runner = Runner(self._staging.stage, self._policy, copies=self._copies)
+        self._engine = runner
+        runner.rehearse()
+        if self._workers > 1:
+            from safegym.scenario.workers import Pool
+
+            runner.close()
+            self._engine = Pool(self._staging, self._policy, self._copies, self._workers)
+        return self._engine
+
+    def _fill(self, engine: Engine) -> None:
+        ahead = max(LOOK_AHEAD, 2 * self._copies * self._workers)
+        last = self._due + ahead if self._end is None else min(self._due + ahead, self._end)
+        upto = min(last, self._next + engine.room)
+        if upto > self._next:
+            engine.submit([Task(index, self._seed_of(index)) for index in range(self._next, upto)])
+            self._next = upto
+
+    def _drain(self) -> None:
+        engine = self._engine
+        while engine is not None and engine.running:
+            self._done.update(engine.collect())
+        self.close()

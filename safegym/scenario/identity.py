@@ -1,0 +1,55 @@
+"""What a function is, beyond its source file: its name and the values baked into it."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any
+
+from safegym.errors import ScenarioError
+
+_PLAIN = (str, bytes, bool, int, float, type(None))
+
+
+def identity_of(function: Callable[..., Any], what: str) -> list[Any]:
+    """JSON form of a function, class or partial: names and baked-in values, no code.
+
+    Baked in are a partial's arguments, default values and what a nested function closes over.
+    Raises ScenarioError, naming `what`, for a value that has no stable form.
+    """
+    if isinstance(function, partial):
+        values = [function.args, sorted(function.keywords.items())]
+        return ["partial", identity_of(function.func, what), _form(values, what)]
+    inner = inspect.unwrap(function)
+    if isinstance(inner, FunctionType):
+        cells = [cell.cell_contents for cell in inner.__closure__ or ()]
+        defaults = [inner.__defaults__, sorted((inner.__kwdefaults__ or {}).items())]
+        return [_name(inner), _form(cells, what), _form(defaults, what)]
+    if inspect.isclass(inner) or inspect.isbuiltin(inner):
+        return [_name(inner)]
+    raise _unstable(inner, what)
+
+
+def _form(value: Any, what: str) -> Any:
+    if isinstance(value, _PLAIN):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, list | tuple):
+        return [_form(item, what) for item in value]
+    if isinstance(value, dict):
+        return ["dict", *(_form(pair, what) for pair in value.items())]
+    if isinstance(value, ModuleType):
+        return f"module {value.__name__}"
+    if callable(value):
+        return identity_of(value, what)
+    raise _unstable(value, what)
+
+
+def _name(inner: Any) -> str:
+    return f"{inner.__module__}.{inner.__qualname__}"
+
+
+def _unstable(value: Any, what: str) -> ScenarioError:
+    return ScenarioError(
+        f"{what} carries a {type(value).__name__} ({value!r:.80}), which has no stable form, so "
+        "the scenario has no digest; pass numbers, text, lists or functions and build the rest inside."
+    )

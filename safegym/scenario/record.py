@@ -1,0 +1,70 @@
+"""One episode, from a name, a scenario, or an environment."""
+
+from typing import Any
+
+import gymnasium as gym
+
+from safegym.errors import ScenarioError
+from safegym.policy.base import as_policy
+from safegym.scenario.registry import find
+from safegym.scenario.runner import Runner, Stage, Task
+from safegym.scenario.spec import Environment, ScenarioSpec
+from safegym.scenario.staging import Staging
+from safegym.trace.model import Trace
+from safegym.trace.record import Recorder
+
+
+def record(
+    scenario: str | ScenarioSpec | Environment,
+    policy: object,
+    seed: int,
+    *,
+    tail: int = 0,
+    keep_observations: bool = False,
+) -> Trace:
+    """Runs one episode of `policy` from `reset(seed=seed)` and returns its trace.
+
+    scenario: a name, a spec, or an environment that `make` built (wrapped further or not).
+    policy: a Policy, an object with `predict`, or a function of one observation. tail: samples
+    past the horizon. Inference is done as in a campaign, so the same policy and seed give the same
+    trace. Raises ScenarioError for an unknown name or an environment that records nothing,
+    PolicyError if the policy does not fit.
+    """
+    acting = as_policy(policy)
+    if isinstance(scenario, gym.Env):
+        _refuse_extras(tail, keep_observations)
+        stage = Stage(scenario, _recorder_in(scenario))
+        return _run(Runner(lambda: stage, acting, copies=1), seed)
+    spec = find(scenario) if isinstance(scenario, str) else scenario
+    runner = Runner(Staging(spec, tail, keep_observations).stage, acting, copies=1)
+    try:
+        runner.rehearse()
+        return _run(runner, seed)
+    finally:
+        runner.close()
+
+
+def _run(runner: Runner, seed: int) -> Trace:
+    runner.start(Task(0, seed))
+    while True:
+        for _, trace in runner.advance():
+            return trace
+
+
+def _recorder_in(env: Environment) -> Recorder:
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper):
+        if isinstance(layer, Recorder):
+            return layer
+        layer = layer.env
+    raise ScenarioError(
+        f"{env} records no signals; build it with safegym.make(NAME), or pass the scenario's name."
+    )
+
+
+def _refuse_extras(tail: int, keep_observations: bool) -> None:
+    if tail or keep_observations:
+        raise ScenarioError(
+            "tail= and keep_observations= shape the environment that record() builds; they do not "
+            "apply to one that is passed in. Pass the scenario's name instead."
+        )

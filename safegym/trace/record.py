@@ -1,0 +1,326 @@
+"""The recorder: a wrapper inside each sub-environment that turns episodes into traces."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NoReturn, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from safegym.errors import TraceError
+from safegym.trace.arrays import first_non_finite
+from safegym.trace.model import Clock, EndKind, Event, Trace
+from safegym.trace.tape import Imprint, Layout, SignalsFrom, Tape, assemble
+
+ReadSignals = Callable[[Any], tuple[Any, ...]]
+OnTrace = Callable[[Trace], None]
+_CHECK_EVERY = 512
+"""Samples between finiteness checks of observations that are not kept: bounds the memory held."""
+_REASON_LENGTH = 500
+
+
+class Recorder(gym.Wrapper[Any, Any, Any, Any]):
+    """Records each episode of `env` as a `Trace`; changes nothing but its own truncation.
+
+    Put it inside each sub-environment: a vector environment's autoreset then cannot hide the
+    terminal observation, which is sample T.
+
+    layout: signal name -> () or (d,), in the order in which `read_signals` returns them.
+    read_signals: called with the unwrapped environment after reset and after each step, returns a
+    tuple. signals_from: instead of it, computes all signals at the episode's end from
+    (observations (T+1, ...), actions (T, ...)); returns one array a signal.
+    clock: seconds a step. horizon: declared H in steps. limit: steps after which the recorder
+    truncates the episode itself: H for training, H + tail for evidence; None leaves the
+    environment to end. terminals: info["terminal"] -> "absorbed" | "failed".
+    on_trace: called with each whole trace, before `step`, `reset` or `close` returns.
+
+    Ends: terminated -> the kind that `terminals` declares for info.get("terminal", "terminated"),
+    else interrupted; terminated wins over truncated. Truncated at T >= H -> horizon, else
+    interrupted. Also interrupted: an exception in the environment or the reader (the episode is
+    closed and kept, then the exception goes on its way), a reset or close amid an episode, and a
+    number that is not finite (the trace is cut to the samples before it). An episode whose
+    sample 0 is not finite has no usable sample: `reset` raises TraceError.
+
+    Read from info: at reset "parameters" (name -> number) and "disturbance_seed" (both fall back
+    to `options`), at reset and step "events" (a list of (kind, detail)). A seed of None is
+    remembered as -1, other options as events of kind "option" at step 0.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        *,
+        layout: Layout,
+        clock: Clock,
+        read_signals: ReadSignals | None = None,
+        signals_from: SignalsFrom | None = None,
+        horizon: int | None = None,
+        limit: int | None = None,
+        terminals: Mapping[str, Literal["absorbed", "failed"]] | None = None,
+        scenario_digest: str = "",
+        policy_digest: str = "",
+        versions: Mapping[str, str] | None = None,
+        keep_observations: bool = False,
+        on_trace: OnTrace | None = None,
+    ) -> None:
+        super().__init__(env)
+        _check_arguments(layout, read_signals, signals_from, horizon, limit, terminals or {})
+        self._imprint = Imprint(
+            dict(layout),
+            clock,
+            horizon,
+            scenario_digest,
+            dict(versions or {}),
+            keep_observations,
+            signals_from,
+        )
+        self.policy_digest = policy_digest
+        """Digest of the acting policy; what it is at reset goes into the trace."""
+        self.on_trace = on_trace
+        self._read_signals = read_signals
+        self._limit = limit or 0
+        self._terminals: dict[str, EndKind] = {**(terminals or {})}
+        self._plain_action = _plain(env.action_space)
+        self._plain_observation = _plain(env.observation_space)
+        self._sees = _has_floats(env.observation_space) or keep_observations or bool(signals_from)
+        self._drops = self._sees and not (keep_observations or signals_from)
+        self._tape: Tape | None = None
+        self._trace: Trace | None = None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The last whole trace, None before the first."""
+        return self._trace
+
+    def prefix(self) -> Trace:
+        """The open episode so far, as an interrupted trace. Raises TraceError if none is open."""
+        if self._tape is None:
+            raise TraceError("No episode is open; call reset() first, or read .trace.")
+        return assemble(self._tape, self._imprint, "interrupted", "still open")
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Closes an open episode as interrupted, resets, and reads sample 0.
+
+        Raises TraceError if sample 0 is not finite or not of the declared shape.
+        """
+        self._interrupt("reset")
+        observation, info = self.env.reset(seed=seed, options=options)
+        tape = _tape(seed, options or {}, info, self.policy_digest)
+        if self._read_signals is not None:
+            base = self.env.unwrapped
+            row = self._read_signals(base)
+            copied = _check_row(row, self._imprint.layout)
+            self._read = _copying(self._read_signals, copied) if copied else self._read_signals
+            self._base = base
+            tape.rows.append(self._read(base))
+        if self._sees:
+            first = self._plain_observation(observation)
+            if first_non_finite(first.reshape(1, -1)) is not None:
+                raise TraceError(
+                    f"The observation is not finite after reset(seed={seed}): the episode has no "
+                    "usable sample."
+                )
+            tape.observations.append(first)
+        self._open(tape)
+        return observation, info
+
+    def _open(self, tape: Tape) -> None:
+        """Binds what each step needs, so that a step looks up as little as it can."""
+        self._tape = tape
+        self._count = 0
+        self._pause = self._next_pause(0)
+        self._advance = self.env.step
+        self._add_row = tape.rows.append
+        self._add_action = tape.actions.append
+        self._add_reward = tape.rewards.append
+        self._add_observation = tape.observations.append
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Steps the environment and records the sample. Raises TraceError if no episode is open."""
+        if self._tape is None:
+            self._refuse_step()
+        self._add_action(action if type(action) is int else self._plain_action(action))
+        try:
+            observation, reward, terminated, truncated, info = self._advance(action)
+            if self._read_signals is not None:
+                self._add_row(self._read(self._base))
+            if self._sees:
+                self._add_observation(self._plain_observation(observation))
+            self._add_reward(float(reward))
+        except Exception as error:
+            self._interrupt(f"{type(error).__name__} in step: {error}")
+            raise
+        self._count = count = self._count + 1
+        if "events" in info:
+            self._tape.events.extend(_events(info["events"], count))
+        if terminated or truncated or count >= self._pause:
+            truncated = self._at_pause(bool(terminated), bool(truncated), info)
+        return observation, reward, terminated, truncated, info
+
+    def _at_pause(self, terminated: bool, truncated: bool, info: dict[str, Any]) -> bool:
+        """Ends the episode, or only checks the observations held; returns `truncated`."""
+        count, horizon = self._count, self._imprint.horizon
+        if terminated:
+            reason = str(info.get("terminal", "terminated"))
+            kind = self._terminals.get(reason)
+            if kind is not None:
+                self._end(kind, reason)
+            else:
+                self._end("interrupted", f"undeclared terminal: {reason}")
+            return truncated
+        at_limit = 0 < self._limit <= count
+        if truncated or at_limit:
+            reached = horizon is not None and count >= horizon
+            why = f"limit of {self._limit} steps" if at_limit else "truncated by the environment"
+            self._end("horizon" if reached else "interrupted", "horizon" if reached else why)
+            return True
+        if self._drops and self._tape is not None:
+            self._tape.drop_observations()
+        self._pause = self._next_pause(count)
+        return truncated
+
+    def _next_pause(self, count: int) -> float:
+        """The step at which `step` must look closer: the limit, or the next check."""
+        limit = self._limit or math.inf
+        return min(limit, count + _CHECK_EVERY) if self._drops else limit
+
+    def _end(self, kind: EndKind, reason: str) -> None:
+        """Turns the open tape into `trace` and hands it on; the episode is closed in any case."""
+        tape, self._tape = self._tape, None
+        if tape is None:
+            return
+        self._trace = trace = assemble(tape, self._imprint, kind, _speakable(reason))
+        if self.on_trace is not None:
+            self.on_trace(trace)
+
+    def _interrupt(self, reason: str) -> None:
+        if self._tape is not None:
+            self._end("interrupted", reason)
+
+    def interrupt(self, reason: str) -> None:
+        """Closes the open episode, if there is one, as interrupted for `reason`."""
+        self._interrupt(reason)
+
+    def close(self) -> None:
+        """Closes an open episode as interrupted, and the environment."""
+        try:
+            self._interrupt("close")
+        finally:
+            super().close()
+
+    def _refuse_step(self) -> NoReturn:
+        ended = f"; the last one ended: {self._trace.end.kind}" if self._trace is not None else ""
+        raise TraceError(f"No episode is open{ended}. Call reset() before step().")
+
+
+def _check_arguments(
+    layout: Layout,
+    read_signals: ReadSignals | None,
+    signals_from: SignalsFrom | None,
+    horizon: int | None,
+    limit: int | None,
+    terminals: Mapping[str, str],
+) -> None:
+    if not layout:
+        raise TraceError('A recorder needs signals: layout={"clearance": ()}.')
+    for name, shape in layout.items():
+        if not (shape == () or (len(shape) == 1 and shape[0] >= 1)):
+            raise TraceError(f"Signal {name} is declared with shape {shape}; write () or (d,).")
+    if (read_signals is None) == (signals_from is None):
+        raise TraceError("A recorder takes exactly one of read_signals and signals_from.")
+    for what, value in (("horizon", horizon), ("limit", limit)):
+        if value is not None and value < 1:
+            raise TraceError(f"{what} is {value} steps; it must be at least 1, or None.")
+    for reason, kind in terminals.items():
+        if kind not in ("absorbed", "failed"):
+            raise TraceError(f'Terminal {reason!r} is {kind!r}; write "absorbed" or "failed".')
+
+
+def _check_row(row: Any, layout: Layout) -> tuple[int, ...]:
+    """Checks sample 0 and returns the places of values that a later step could overwrite."""
+    if not isinstance(row, tuple) or len(row) != len(layout):
+        found = f"{len(row)} values" if isinstance(row, tuple) else type(row).__name__
+        raise TraceError(
+            f"read_signals returned {found}; it must return a tuple of {len(layout)}: "
+            f"{', '.join(layout)}."
+        )
+    copied: list[int] = []
+    for at, ((name, shape), value) in enumerate(zip(layout.items(), row, strict=True)):
+        if type(value) is float and shape == () and math.isfinite(value):
+            continue
+        if np.shape(value) != shape:
+            raise TraceError(
+                f"Signal {name} has shape {np.shape(value)} at sample 0; it is declared {shape}."
+            )
+        if not np.isfinite(value).all():
+            raise TraceError(
+                f"Signal {name} is not finite at sample 0 ({value}): the episode has no usable "
+                "sample."
+            )
+        if not np.isscalar(value):
+            copied.append(at)
+    return tuple(copied)
+
+
+def _copying(read: ReadSignals, places: tuple[int, ...]) -> ReadSignals:
+    """The reader with its arrays copied, for environments that write into the same buffers."""
+
+    def copied(env: Any) -> tuple[Any, ...]:
+        row = list(read(env))
+        for at in places:
+            row[at] = np.array(row[at])
+        return tuple(row)
+
+    return copied
+
+
+def _plain(space: spaces.Space[Any]) -> Callable[[Any], Any]:
+    """Turns a value of `space` into an array of its own; dictionaries and tuples are flattened."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return lambda value: np.array(spaces.flatten(space, value))
+    return np.array
+
+
+def _has_floats(space: spaces.Space[Any]) -> bool:
+    """Whether an observation can be NaN or infinite at all."""
+    if isinstance(space, spaces.Box):
+        return space.dtype.kind == "f"
+    if isinstance(space, spaces.Dict):
+        return any(_has_floats(part) for part in space.values())
+    if isinstance(space, spaces.Tuple):
+        return any(_has_floats(part) for part in space)
+    return False
+
+
+def _tape(
+    seed: int | None, options: Mapping[str, Any], info: Mapping[str, Any], policy_digest: str
+) -> Tape:
+    known = ("parameters", "disturbance_seed")
+    parameters, disturbance = (info.get(name, options.get(name)) for name in known)
+    return Tape(
+        seed=-1 if seed is None else int(seed),
+        policy_digest=policy_digest,
+        parameters=dict(parameters or {}),
+        disturbance_seed=int(disturbance or 0),
+        events=[
+            *(Event(0, "option", f"{k}={v!r}") for k, v in options.items() if k not in known),
+            *_events(info.get("events", ()), 0),
+        ],
+    )
+
+
+def _events(entries: Any, step: int) -> list[Event]:
+    try:
+        return [Event(step, _speakable(str(kind)), _speakable(str(d))) for kind, d in entries]
+    except (TypeError, ValueError) as error:
+        raise TraceError(
+            f'info["events"] at step {step} is {entries!r}; it must be a list of (kind, detail).'
+        ) from error
+
+
+def _speakable(reason: str) -> str:
+    """Valid Unicode of bounded length: exception texts may be neither."""
+    return reason.encode("utf-8", "replace").decode("utf-8")[:_REASON_LENGTH]

@@ -1,0 +1,198 @@
+"""What a recorder holds of the open episode, and how it becomes a trace."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safegym.errors import TraceError
+from safegym.trace.arrays import first_non_finite
+from safegym.trace.model import Clock, EndKind, EpisodeEnd, Event, Trace
+
+Layout = Mapping[str, tuple[int, ...]]
+"""Signal name -> () for a number or (d,) for a vector, in the reader's order."""
+SignalsFrom = Callable[[NDArray[Any], NDArray[Any]], Sequence[NDArray[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """What every trace of one recorder carries: the scenario's side of it."""
+
+    layout: Layout
+    clock: Clock
+    horizon: int | None
+    scenario_digest: str
+    versions: Mapping[str, str]
+    keep_observations: bool
+    signals_from: SignalsFrom | None
+
+
+@dataclass(slots=True)
+class Tape:
+    """The samples of one open episode, as lists that only grow.
+
+    rows: what the reader returned at each sample. actions, rewards: one a step. observations: one
+    a sample, from sample `offset` on (those checked are let go where they are not kept).
+    fault: first sample found not finite so far, and what was not.
+    """
+
+    seed: int
+    policy_digest: str
+    parameters: Mapping[str, float]
+    disturbance_seed: int
+    rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+    actions: list[Any] = field(default_factory=list[Any])
+    rewards: list[float] = field(default_factory=list[float])
+    observations: list[Any] = field(default_factory=list[Any])
+    events: list[Event] = field(default_factory=list[Event])
+    offset: int = 0
+    fault: tuple[int, str] | None = None
+
+    def check_observations(self) -> NDArray[Any] | None:
+        """The observations held, stacked; the first that is not finite becomes the `fault`."""
+        if not self.observations:
+            return None
+        stacked = _stacked(self.observations, "The observations")
+        at = first_non_finite(stacked)
+        if at is not None and self.fault is None:
+            self.fault = (self.offset + at, "The observation")
+        return stacked
+
+    def drop_observations(self) -> None:
+        """Checks the observations held and lets them go."""
+        self.check_observations()
+        self.offset += len(self.observations)
+        self.observations.clear()
+
+
+def assemble(tape: Tape, imprint: Imprint, kind: EndKind, reason: str) -> Trace:
+    """The trace of an episode that ended as `kind`.
+
+    A number that is not finite cuts the trace to the samples before it and makes its end
+    `interrupted`, with the number's name in the reason. Raises TraceError if no sample is left,
+    or if the signals do not have the declared shapes.
+    """
+    samples = min(len(tape.rewards) + 1, _samples_read(tape, imprint))
+    actions = _stacked(tape.actions[: samples - 1], "The actions")
+    rewards = np.array(tape.rewards[: samples - 1], dtype=np.float64)
+    observations = tape.check_observations()
+    signals = _signals(tape, imprint, samples, observations, actions)
+    fault = _first_fault(tape.fault, signals, actions, rewards)
+    if fault is not None and fault[0] < samples:
+        samples, what = fault
+        kind, reason = "interrupted", f"{what} is not finite at sample {samples}"
+        if samples == 0:
+            raise TraceError(f"{reason}: the episode has no usable sample.")
+    steps = samples - 1
+    kept = imprint.keep_observations and observations is not None
+    return Trace(
+        scenario_digest=imprint.scenario_digest,
+        policy_digest=tape.policy_digest,
+        seed=tape.seed,
+        clock=imprint.clock,
+        signals={name: values[:samples] for name, values in signals.items()},
+        actions=actions[:steps],
+        rewards=rewards[:steps],
+        end=EpisodeEnd(kind, imprint.clock.time(steps), reason),
+        horizon=imprint.horizon,
+        observations=observations[:samples] if kept and observations is not None else None,
+        parameters=tape.parameters,
+        disturbance_seed=tape.disturbance_seed,
+        events=tuple(event for event in tape.events if event.step <= steps),
+        versions=imprint.versions,
+    )
+
+
+def _samples_read(tape: Tape, imprint: Imprint) -> int:
+    """Samples whose signals were read; an interrupt may have come between signals and reward."""
+    return len(tape.observations if imprint.signals_from is not None else tape.rows)
+
+
+def _signals(
+    tape: Tape,
+    imprint: Imprint,
+    samples: int,
+    observations: NDArray[Any] | None,
+    actions: NDArray[Any],
+) -> dict[str, NDArray[np.float64]]:
+    if imprint.signals_from is not None and observations is not None:
+        columns = tuple(imprint.signals_from(observations[:samples], actions))
+        if len(columns) != len(imprint.layout):
+            raise TraceError(
+                f"signals_from returned {len(columns)} arrays for {len(imprint.layout)} declared "
+                f"signals ({', '.join(imprint.layout)})."
+            )
+        pairs = zip(imprint.layout.items(), columns, strict=True)
+        return {name: _column(name, shape, c, samples) for (name, shape), c in pairs}
+    rows = tape.rows[:samples]
+    if all(shape == () for shape in imprint.layout.values()):
+        table = _table(rows, tuple(imprint.layout))
+        return {name: table[:, at] for at, name in enumerate(imprint.layout)}
+    return {
+        name: _column(name, shape, [row[at] for row in rows], samples)
+        for at, (name, shape) in enumerate(imprint.layout.items())
+    }
+
+
+def _table(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Rows of numbers as one array, shape (samples, signals)."""
+    width = len(names)
+    if set(map(len, rows)) != {width}:
+        raise TraceError(
+            f"read_signals returned {sorted(set(map(len, rows)))} values in one episode; it must "
+            f"always return {width}: {', '.join(names)}."
+        )
+    try:
+        flat = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TraceError(
+            f"read_signals returned something other than a number for one of {', '.join(names)}: "
+            f"{error}."
+        ) from error
+    return flat.reshape(len(rows), width)
+
+
+def _column(name: str, shape: tuple[int, ...], values: Any, samples: int) -> NDArray[np.float64]:
+    try:
+        column = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TraceError(f"Signal {name} is not an array of real numbers: {error}.") from error
+    if column.shape != (samples, *shape):
+        raise TraceError(
+            f"Signal {name} has shape {column.shape} over {samples} samples; its declaration "
+            f"asks for {(samples, *shape)}."
+        )
+    return column
+
+
+def _stacked(values: list[Any], what: str) -> NDArray[Any]:
+    try:
+        return np.array(values) if values else np.zeros((0, 0))
+    except ValueError as error:
+        raise TraceError(f"{what} of the episode differ in shape: {error}.") from error
+
+
+def _first_fault(
+    fault: tuple[int, str] | None,
+    signals: Mapping[str, NDArray[np.float64]],
+    actions: NDArray[Any],
+    rewards: NDArray[np.float64],
+) -> tuple[int, str] | None:
+    """(sample, name) of the first number that is not finite; action k and reward k spoil k+1."""
+    found = [] if fault is None else [fault]
+    for name, values in signals.items():
+        at = first_non_finite(values)
+        if at is not None:
+            found.append((at, f"Signal {name}"))
+    for what, values in (("The action", actions), ("The reward", rewards)):
+        at = first_non_finite(values)
+        if at is not None:
+            found.append((at + 1, what))
+    return min(found, key=_sample) if found else None
+
+
+def _sample(fault: tuple[int, str]) -> int:
+    return fault[0]

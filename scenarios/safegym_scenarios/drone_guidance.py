@@ -1,0 +1,50 @@
+"""The scripted guidance that the residual scenario's action corrects.
+
+It heads for the middle of the wider gap beside the next obstacle and slows a little while it is
+not yet in line with it. It knows nothing of gusts, of the drift limit or of the obstacle after
+the next, so by itself it keeps no claim.
+"""
+
+from safegym_scenarios.drone_course import CAGE, GOAL, HALF_WIDTH, Obstacle
+from safegym_scenarios.drone_view import clipped
+
+CRUISE = 1.0
+SIDE_CRUISE = 0.45
+SIDE_GAIN = 1.2
+PARK_GAIN = 0.8
+ROOM = 0.15
+FAR = Obstacle(GOAL[0] + 10.0, -HALF_WIDTH - 0.5, 0.3, False)
+
+
+def ahead(x: float, course: tuple[Obstacle, ...]) -> tuple[Obstacle, Obstacle]:
+    """The next two obstacles that the cage has not wholly passed; FAR where there is none."""
+    coming = [o for o in course if o.x + o.size + CAGE > x]
+    first = coming[0] if coming else FAR
+    second = coming[1] if len(coming) > 1 else FAR
+    return first, second
+
+
+def gap_target(obstacle: Obstacle, y: float) -> float:
+    """Where across the corridor to pass an obstacle; the corridor's middle where there is none.
+
+    The place nearest to `y`, in the wider gap, that leaves the wanted room to the cage, or that
+    gap's middle where it is too narrow for that.
+    """
+    if obstacle is FAR:
+        return 0.0
+    if obstacle.y > 0.0:
+        low, high = -HALF_WIDTH, obstacle.y - obstacle.size
+    else:
+        low, high = obstacle.y + obstacle.size, HALF_WIDTH
+    low, high = low + CAGE + ROOM, high - CAGE - ROOM
+    if low > high:
+        return (low + high) / 2.0
+    return max(low, min(high, y))
+
+
+def guide(x: float, y: float, first: Obstacle) -> tuple[float, float]:
+    """Proposed velocity (forward, left) in m/s."""
+    off = gap_target(first, y) - y
+    side = max(-SIDE_CRUISE, min(SIDE_CRUISE, SIDE_GAIN * off))
+    forward = CRUISE * (1.0 - 0.75 * min(1.0, abs(off) / 0.6))
+    return clipped(min(forward, PARK_GAIN * (GOAL[0] - x)), side)

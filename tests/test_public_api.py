@@ -1,0 +1,48 @@
+"""The face: the names promised to users, and how each is called."""
+
+import inspect
+import json
+from pathlib import Path
+
+import safegym
+
+SNAPSHOT = Path(__file__).parent / "assets" / "public_api.json"
+
+
+def face() -> dict[str, str]:
+    """Each public name with its signature (classes: of the constructor)."""
+    found = {}
+    for name in safegym.__all__:
+        value = getattr(safegym, name)
+        if isinstance(value, str):
+            found[name] = "str"
+            continue
+        if isinstance(value, type) and issubclass(value, Exception):
+            found[name] = "exception"
+            continue
+        signature = inspect.signature(value)
+        found[name] = ", ".join(
+            f"{'*' if parameter.kind is parameter.KEYWORD_ONLY else ''}{parameter.name}"
+            + ("" if parameter.default is parameter.empty else "=")
+            for parameter in signature.parameters.values()
+        )
+    return found
+
+
+def test_the_public_names_and_signatures_are_those_of_the_snapshot() -> None:
+    expected = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    assert face() == expected, "changed on purpose? python tests/test_public_api.py rewrites it"
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    for name in safegym.__all__:
+        value = getattr(safegym, name)
+        assert isinstance(value, str) or inspect.getdoc(value), name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(safegym, "nothing_of_the_kind")
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(json.dumps(face(), indent=1, sort_keys=True) + "\n", encoding="utf-8")

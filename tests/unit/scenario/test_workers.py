@@ -1,0 +1,104 @@
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+from scenario_models import Walk, follow, follower, walk
+
+from safegym.errors import PolicyError, ScenarioError
+from safegym.policy.base import ScriptedPolicy
+from safegym.scenario.campaign import Campaign
+from safegym.scenario.registry import find
+
+
+def seed_of(index):
+    return 1000 + index
+
+
+def digests(spec, policy, workers, *, episodes=40, copies=8):
+    with Campaign(
+        spec, policy, seed_of=seed_of, tail=0, copies=copies, workers=workers, episodes=episodes
+    ) as campaign:
+        return [(index, trace.digest) for index, trace in campaign]
+
+
+@pytest.mark.slow
+def test_one_two_and_four_workers_give_the_same_traces_in_the_same_order():
+    spec = find("classic/cartpole-v0")
+    assert spec.good is not None
+    one = digests(spec, spec.good(), 1)
+    assert [index for index, _ in one] == list(range(40))
+    assert digests(spec, spec.good(), 2) == one
+    assert digests(spec, spec.good(), 4) == one
+
+
+def test_a_scenario_that_is_not_registered_goes_to_a_worker_pickled():
+    assert digests(walk(), follower(), 2) == digests(walk(), follower(), 1)
+
+
+def test_stop_finishes_what_the_workers_had_begun_as_surplus():
+    spec = walk()
+    with Campaign(spec, follower(), seed_of=seed_of, tail=0, copies=8, workers=2) as campaign:
+        for index, _ in campaign:
+            if index == 5:
+                campaign.stop()
+        surplus = campaign.surplus
+    everything = dict(digests(spec, follower(), 1, episodes=surplus[-1][0] + 1))
+    assert [index for index, _ in surplus] == list(range(6, 6 + len(surplus)))
+    assert all(everything[index] == trace.digest for index, trace in surplus)
+
+
+def test_a_policy_that_does_not_pickle_is_refused_with_the_way_out():
+    policy = ScriptedPolicy("mine", lambda o: follow(o))
+    with pytest.raises(PolicyError, match=r"mine cannot go to a worker process.*or pass workers=1"):
+        digests(walk(), policy, 2)
+
+
+def test_a_scenario_that_cannot_cross_is_refused_with_the_way_out():
+    with pytest.raises(ScenarioError, match=r"not registered in the group.*or pass workers=1"):
+        digests(walk(lambda: Walk()), follower(), 2)
+
+
+def die_once(marker, main_process, observations):
+    if os.getpid() != main_process and not Path(marker).exists():
+        Path(marker).touch()
+        os._exit(9)
+    return follow(observations)
+
+
+def die_always(main_process, observations):
+    if os.getpid() != main_process:
+        os._exit(9)
+    return follow(observations)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_has_its_chunk_run_again(tmp_path):
+    function = partial(die_once, str(tmp_path / "died"), os.getpid())
+    found = digests(walk(), ScriptedPolicy("follow", function), 2)
+    assert (tmp_path / "died").exists()
+    assert found == digests(walk(), follower(), 1)
+
+
+@pytest.mark.slow
+def test_a_chunk_that_kills_two_workers_ends_the_campaign_by_name():
+    policy = ScriptedPolicy("killer", partial(die_always, os.getpid()))
+    with pytest.raises(
+        ScenarioError, match=r"died \(exit code 9\) on episodes (0..7|8..15|16..23) "
+    ):
+        digests(walk(), policy, 2)
+
+
+def test_a_fault_in_a_worker_is_reported_as_in_one_process():
+    spec = walk(partial(Walk, faults={1002: "reset"}))
+    with pytest.raises(ScenarioError, match=r"Episode 2 cannot begin: reset\(seed=1002\)"):
+        digests(spec, follower(), 2)
+
+
+def test_no_worker_outlives_its_campaign():
+    import multiprocessing
+
+    with Campaign(walk(), follower(), seed_of=seed_of, tail=0, copies=4, workers=2) as campaign:
+        next(iter(campaign))
+        assert multiprocessing.active_children()
+    assert not multiprocessing.active_children()
