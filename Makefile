@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
-RUN ?= runs/demo
+RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
 WORKERS ?= 2
 
 export OMP_NUM_THREADS ?= 1
@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test install install-test lint types fast slow packages pythons clean
 
 demo: install
-	$(BIN)/safegym train drone/corridor-v0 --demo --out $(RUN)
+	$(BIN)/safegym train drone/corridor-v0 --workers $(WORKERS) --out $(RUN)
 
 test: install-test lint types fast slow packages pythons
 
@@ -40,10 +40,11 @@ lint: install-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m safegym_predicates.lock --check
+	$(BIN)/python -m safegym.trace.manifest traces --check
 
 types: install-test
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 fast: install-test
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests

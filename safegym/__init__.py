@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from safegym.check.dispatch import check as check
+    from safegym.check.live import make as make
     from safegym.check.monitor import Monitor as Monitor
     from safegym.check.monitor import robustness as robustness
     from safegym.check.statistics.eprocess import EProcess as EProcess
-    from safegym.check.statistics.interval import interval as interval
+    from safegym.check.statistics.intervals import interval as interval
     from safegym.errors import AuditError as AuditError
     from safegym.errors import EvidenceError as EvidenceError
     from safegym.errors import FormulaError as FormulaError
@@ -53,12 +54,14 @@ if TYPE_CHECKING:
     from safegym.gate.certify import certify as certify
     from safegym.gate.plan import Gate as Gate
     from safegym.gate.plan import GatePlan as GatePlan
+    from safegym.gate.training import resume as resume
     from safegym.gate.training import train as train
     from safegym.policy.base import Policy as Policy
     from safegym.policy.base import ScriptedPolicy as ScriptedPolicy
     from safegym.policy.sb3 import SB3Policy as SB3Policy
+    from safegym.policy.sb3 import freeze as freeze
+    from safegym.policy.sb3 import load_policy as load_policy
     from safegym.scenario.record import record as record
-    from safegym.scenario.registry import make as make
     from safegym.scenario.spec import ScenarioSpec as ScenarioSpec
     from safegym.trace.model import Trace as Trace
     from safegym.verdict import Evidence as Evidence
@@ -67,9 +70,10 @@ if TYPE_CHECKING:
 
 _FACE = {
     "safegym.check.dispatch": ("check",),
+    "safegym.check.live": ("make",),
     "safegym.check.monitor": ("Monitor", "robustness"),
     "safegym.check.statistics.eprocess": ("EProcess",),
-    "safegym.check.statistics.interval": ("interval",),
+    "safegym.check.statistics.intervals": ("interval",),
     "safegym.errors": (
         "AuditError",
         "EvidenceError",
@@ -108,11 +112,10 @@ _FACE = {
     "safegym.formula.text": ("parse",),
     "safegym.gate.certify": ("certify",),
     "safegym.gate.plan": ("Gate", "GatePlan"),
-    "safegym.gate.training": ("train",),
+    "safegym.gate.training": ("resume", "train"),
     "safegym.policy.base": ("Policy", "ScriptedPolicy"),
-    "safegym.policy.sb3": ("SB3Policy",),
+    "safegym.policy.sb3": ("SB3Policy", "freeze", "load_policy"),
     "safegym.scenario.record": ("record",),
-    "safegym.scenario.registry": ("make",),
     "safegym.scenario.spec": ("ScenarioSpec",),
     "safegym.trace.model": ("Trace",),
     "safegym.verdict": ("Evidence", "Verdict"),

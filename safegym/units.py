@@ -24,6 +24,7 @@ from safegym.errors import UnitError
 BASES = ("m", "kg", "s", "A", "K", "mol", "cd", "rad", "degC")
 LONGEST_TEXT = 64
 LARGEST_POWER = 60
+LARGEST_FACTOR = 10**1000
 
 Dimension = tuple[int, ...]
 
@@ -82,6 +83,8 @@ ONE = Unit((0,) * len(BASES), text="1")
 def _bounded(dimension: Dimension, factor: Fraction, pi_power: int) -> Unit:
     if max(max(dimension), -min(dimension), abs(pi_power)) > LARGEST_POWER:
         raise UnitError(f"A unit with a power beyond {LARGEST_POWER} is out of range.")
+    if max(factor.numerator, factor.denominator) > LARGEST_FACTOR:
+        raise UnitError("A unit whose size needs more than 1000 digits is out of range.")
     return Unit(dimension, factor, pi_power)
 
 

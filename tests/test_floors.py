@@ -14,6 +14,7 @@ ENGINE = ROOT / "safegym"
 FLOOR = {
     "errors": 0,
     "version": 0,
+    "rational": 1,
     "units": 1,
     "digest": 1,
     "formula": 2,
@@ -26,6 +27,7 @@ FLOOR = {
     "gate": 5,
     "nemo": 6,
     "cli": 7,
+    "__main__": 8,
 }
 """A module may import only parts on lower floors, and its own part."""
 

@@ -1,5 +1,6 @@
 """Writing the log of a run: one writer, whole records, signed checkpoints."""
 
+import contextlib
 import os
 import time
 import uuid
@@ -106,22 +107,12 @@ class AuditLog:
         folder = Path(run_folder)
         lock = _lock(folder, make=True)
         try:
-            _refuse_old_log(folder)
+            _prepare(folder, public_pem(public_key(signer)))
             name = uuid.uuid4().hex if run is None else run
-            log = cls(folder, lock, signer, name, durability=durability, clocks=clocks)
-            (folder / layout.PUBLIC_KEY).write_bytes(public_pem(public_key(signer)))
-            sync_file(folder / layout.PUBLIC_KEY)
-        except OSError as error:
-            lock.release()
-            if isinstance(error, RunFolderError):
-                raise
-            raise RunFolderError(
-                f"The run folder {folder} cannot be written: {error.strerror}."
-            ) from error
+            return cls(folder, lock, signer, name, durability=durability, clocks=clocks)
         except BaseException:
             lock.release()
             raise
-        return log
 
     @classmethod
     def open(
@@ -146,11 +137,16 @@ class AuditLog:
         lock = _lock(folder, make=False)
         try:
             recovered = recover(folder, public_key(signer))
+            payload = resumption(recovered, resume_from, reason)
             run = recovered.records[0].run
             log = cls(folder, lock, signer, run, durability=durability, clocks=clocks)
-            log._take_over(recovered, resume_from, reason)
         except BaseException:
             lock.release()
+            raise
+        try:
+            log._take_over(recovered, payload)
+        except BaseException:
+            log.release()
             raise
         return log
 
@@ -258,11 +254,18 @@ class AuditLog:
         if self._file.failed or self._notes.failed or os.getpid() != self._process:
             self.release()
         elif kind is None:
-            self.close("completed")
-        elif issubclass(kind, Exception):
-            self.close("failed", error=kind.__name__)
+            self._close_or_release("completed")
         else:
-            self.close("interrupted", error=kind.__name__)
+            outcome = "failed" if issubclass(kind, Exception) else "interrupted"
+            with contextlib.suppress(AuditError):
+                self._close_or_release(outcome, error=kind.__name__)
+
+    def _close_or_release(self, outcome: str, **details: Any) -> None:
+        try:
+            self.close(outcome, **details)
+        except BaseException:
+            self.release()
+            raise
 
     def _refuse_if_done(self) -> None:
         if self._closed:
@@ -304,15 +307,13 @@ class AuditLog:
         self._frontier.append(leaf_bytes(record.digest))
         self._previous = record.digest
 
-    def _take_over(
-        self, recovered: Recovered, start: int | Literal["checkpoint", "end"], reason: str
-    ) -> None:
+    def _take_over(self, recovered: Recovered, payload: dict[str, Any]) -> None:
         for record in recovered.records:
             self._advance(record)
         self._checkpoint = recovered.checkpoints[-1] if recovered.checkpoints else None
         self._session = recovered.records[-1].session + 1
         self.recovered = recovered
-        self.append("run_resumed", resumption(recovered, start, reason))
+        self.append("run_resumed", payload)
 
 
 def _lock(folder: Path, *, make: bool) -> FileLock:
@@ -322,7 +323,7 @@ def _lock(folder: Path, *, make: bool) -> FileLock:
             folder.mkdir(parents=True, exist_ok=True)
         elif not (folder / layout.LOG).is_file():
             raise RunFolderError(f"{folder} holds no {layout.LOG}: it is not a run folder.")
-        lock = FileLock(folder / layout.LOCK, timeout=0)
+        lock = FileLock(folder / layout.LOCK, timeout=0, thread_local=False)
         lock.acquire()
     except Timeout as error:
         raise RunFolderError(
@@ -338,14 +339,25 @@ def _lock(folder: Path, *, make: bool) -> FileLock:
     return lock
 
 
-def _refuse_old_log(folder: Path) -> None:
-    """A new log may not begin over an old one; a first record torn by a crash is no log yet."""
-    path = folder / layout.LOG
-    old = path.exists() and b"\n" in path.read_bytes()
-    notes = folder / layout.CHECKPOINTS
-    if old or (notes.exists() and notes.stat().st_size):
+def _prepare(folder: Path, public: bytes) -> None:
+    """Refuse a folder that holds a log, and copy the public key into it, as information only.
+
+    A first record torn by a crash is no log yet. Raises RunFolderError.
+    """
+    path, notes = folder / layout.LOG, folder / layout.CHECKPOINTS
+    try:
+        old = path.exists() and b"\n" in path.read_bytes()
+        if old or (notes.exists() and notes.stat().st_size):
+            raise RunFolderError(
+                f"{folder} already holds a run's log. Go on with AuditLog.open(run_folder) "
+                "(safegym train --resume), or choose another folder."
+            )
+        path.unlink(missing_ok=True)
+        (folder / layout.PUBLIC_KEY).write_bytes(public)
+        sync_file(folder / layout.PUBLIC_KEY)
+    except RunFolderError:
+        raise
+    except OSError as error:
         raise RunFolderError(
-            f"{folder} already holds a run's log. Go on with AuditLog.open(run_folder) "
-            "(safegym train --resume), or choose another folder."
-        )
-    path.unlink(missing_ok=True)
+            f"The run folder {folder} cannot be written: {error.strerror}."
+        ) from error

@@ -12,7 +12,10 @@ from safegym.audit.paths import path_fault
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 SUBJECT = re.compile(r"(sha256:[0-9a-f]{64}|gitCommit:[0-9a-f]{40}([0-9a-f]{24})?)\Z")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?\Z")
+DATE = re.compile(
+    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?\Z"
+)
 
 
 class Check(Protocol):

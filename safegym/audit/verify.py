@@ -17,6 +17,18 @@ from safegym.audit.source import open_source
 from safegym.audit.verify_report import Step, StepResult, VerifyReport
 from safegym.errors import AuditError
 
+STEPS = (
+    "bounded reads",
+    "format",
+    "signatures",
+    "sequence",
+    "tree",
+    "artifacts",
+    "references",
+    "re-derivation",
+)
+"""Names of the steps, in order, as reports and errors give them."""
+
 StepFunction = Callable[[Examination], Iterable[Finding]]
 
 
@@ -48,16 +60,16 @@ def verify(
     examined = Examination(
         place, ring, limits or Limits(), pinned=examine.pin(pinned, ring), run=run, policy=policy
     )
-    functions: list[tuple[str, StepFunction]] = [
-        ("bounded reads", lambda e: examine.bounded_reads(e, open_source)),
-        ("format", examine.form),
-        ("signatures", examine.signatures),
-        ("sequence", examine.sequence),
-        ("tree", examine.tree),
-        ("artifacts", cover.artifacts),
-        ("references", cover.references),
-        ("re-derivation", lambda e: rederivation(e, rederive)),
-    ]
+    functions: tuple[StepFunction, ...] = (
+        lambda e: examine.bounded_reads(e, open_source),
+        examine.form,
+        examine.signatures,
+        examine.sequence,
+        examine.tree,
+        cover.artifacts,
+        cover.references,
+        lambda e: rederivation(e, rederive),
+    )
     try:
         steps = _run_steps(examined, functions)
     finally:
@@ -66,12 +78,10 @@ def verify(
     return examined.report(steps)
 
 
-def _run_steps(
-    examined: Examination, functions: list[tuple[str, StepFunction]]
-) -> tuple[Step, ...]:
+def _run_steps(examined: Examination, functions: tuple[StepFunction, ...]) -> tuple[Step, ...]:
     steps: list[Step] = []
     stopped = False
-    for number, (name, function) in enumerate(functions, start=1):
+    for number, (name, function) in enumerate(zip(STEPS, functions, strict=True), start=1):
         if stopped:
             steps.append(Step(number, name, "skipped", ("an earlier step is broken",)))
             continue

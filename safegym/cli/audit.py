@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from safegym.cli.console import Exit, out, print_json
+from safegym.cli.console import Exit, out, plain_table, print_json
 
 app = typer.Typer(help="Verify or export an audit trail.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -33,7 +32,7 @@ def verify(
     if as_json:
         print_json(report.to_json())
     else:
-        table = Table(title=str(bundle), title_justify="left")
+        table = plain_table(str(bundle))
         for heading in ("step", "result", "detail"):
             table.add_column(heading, overflow="fold")
         for step in report.steps:

@@ -24,6 +24,7 @@ def certify(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Allow a pickled SB3 .zip; it can run code.")
     ] = False,
+    algorithm: Annotated[str, typer.Option(help="Algorithm of an SB3 .zip.")] = "ppo",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Run fresh episodes of a policy until each claim is shown, refuted, or out of reach."""
@@ -33,7 +34,7 @@ def certify(
 
     plan = GatePlan(lift=lift, level=level, seed=seed)
     setting = certification_setting(name, budget=budget, plan=plan, workers=workers)
-    chosen = load(policy, setting.spec, trust_pickle=trust_pickle)
+    chosen = load(policy, setting.spec, trust_pickle=trust_pickle, algorithm=algorithm)
     with GateProgress(quiet=as_json) as progress:
         attempt = certify_setting(setting, chosen, out=to, listener=progress.gate)
     if as_json:

@@ -1,8 +1,7 @@
 """`safegym check`: judge recorded traces."""
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +9,9 @@ from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
 from safegym.trace.model import Trace
+
+if TYPE_CHECKING:
+    from safegym.check.dispatch import BackendName
 
 MAX_BYTES = 256 * 2**20
 
@@ -32,9 +34,10 @@ def check(
     from safegym.check.dispatch import check as judge
     from safegym.gate.judging import verdict_json
 
+    named = _backend(backend)
     claims = _claims(formula or [], scenario)
     results = [
-        (item, [judge(claim, item, backend=backend, exact=exact) for claim in claims])
+        (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
         for item in _traces(trace)
     ]
     if as_json:
@@ -51,6 +54,14 @@ def check(
         for item, verdicts in results:
             out.print(verdict_table(f"{item.digest[:23]} (seed {item.seed})", verdicts))
     raise typer.Exit(Exit(exit_of(v.status for _, verdicts in results for v in verdicts)))
+
+
+def _backend(name: str) -> "BackendName":
+    if name == "monitor":
+        return "monitor"
+    if name == "z3":
+        return "z3"
+    raise SafegymError(f"There is no backend {name!r}; use --backend monitor or --backend z3.")
 
 
 def _claims(texts: list[str], scenario: str | None) -> tuple[Claim, ...]:
@@ -81,8 +92,4 @@ def _traces(path: Path) -> list[Trace]:
         return list(read_shard(path))
     if path.stat().st_size > MAX_BYTES:
         raise SafegymError(f"{path} is larger than {MAX_BYTES >> 20} MiB; store it as a shard.")
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise SafegymError(f"{path} is not a JSON trace: {error}") from error
-    return [Trace.from_json(data)]
+    return [Trace.from_text(path.read_bytes())]

@@ -3,9 +3,8 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from safegym.cli.console import Exit, out, print_json
+from safegym.cli.console import Exit, out, plain_table, print_json
 from safegym.errors import SafegymError
 
 app = typer.Typer(
@@ -19,13 +18,13 @@ def listing(context: typer.Context, as_json: AsJson = False) -> None:
     """List the ready claim sets, by hazard, at their default thresholds."""
     if context.invoked_subcommand is not None:
         return
-    from safegym.scenario.registry import claim_sets
+    from safegym.scenario.claim_sets import claim_sets
 
     sets = claim_sets()
     if as_json:
         print_json({name: [c.to_json() for c in claims] for name, claims in sets.items()})
         return
-    table = Table(title="claim sets", title_justify="left")
+    table = plain_table("claim sets")
     for heading in ("set", "claim", "statement", "source"):
         table.add_column(heading, overflow="fold")
     for name, claims in sets.items():
@@ -51,7 +50,7 @@ def check(
     if as_json:
         print_json(report.to_json())
     else:
-        table = Table(title=f"claims of {name}", title_justify="left")
+        table = plain_table(f"claims of {name}")
         for heading in ("question", "about", "answer", "by"):
             table.add_column(heading, overflow="fold")
         for finding in report.findings:

@@ -1,17 +1,21 @@
 """Where commands print: tables for people, JSON for machines, and the exit codes."""
 
 import json
+import sys
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from safegym.verdict import Evidence, Status, Verdict
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+WIDE = 120
+"""Columns where the output is not a terminal."""
+out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else WIDE)
 
 
 class Exit(IntEnum):
@@ -53,9 +57,14 @@ MARKS = {
 }
 
 
+def plain_table(title: str) -> Table:
+    """A table as all commands draw it."""
+    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+
+
 def verdict_table(title: str, verdicts: Iterable[Verdict]) -> Table:
     """Verdicts of one trace."""
-    table = Table(title=title, title_justify="left")
+    table = plain_table(title)
     for heading in ("claim", "verdict", "robustness", "decided at", "by"):
         table.add_column(heading, overflow="fold")
     for verdict in verdicts:
@@ -77,7 +86,7 @@ def _interval(lo: float, hi: float) -> str:
 
 def evidence_table(title: str, evidence: Iterable[Evidence]) -> Table:
     """Evidence of one attempt: what was counted, what it shows, at which confidence."""
-    table = Table(title=title, title_justify="left")
+    table = plain_table(title)
     for heading in ("claim", "verdict", "kind of evidence", "episodes", "violated", "bound"):
         table.add_column(heading, overflow="fold")
     for item in evidence:

@@ -12,8 +12,13 @@ OPTION_HELP = (
 )
 
 
-def load(name: str, spec: ScenarioSpec, *, trust_pickle: bool = False) -> Policy:
-    """The policy that `name` stands for. Raises PolicyError with what there is to choose from."""
+def load(
+    name: str, spec: ScenarioSpec, *, trust_pickle: bool = False, algorithm: str = "ppo"
+) -> Policy:
+    """The policy that `name` stands for. Raises PolicyError with what there is to choose from.
+
+    algorithm: of an SB3 .zip.
+    """
     ready = {"good": spec.good, **{f"bad:{key}": make for key, make in spec.bad.items()}}
     ready.update(spec.baselines)
     maker = ready.get(name)
@@ -21,9 +26,11 @@ def load(name: str, spec: ScenarioSpec, *, trust_pickle: bool = False) -> Policy
         return maker()
     path = Path(name)
     if path.exists():
-        from safegym.policy.sb3 import load_policy
+        from safegym.policy.sb3 import load_policy, load_zip
 
-        return load_policy(path, trust_pickle=trust_pickle)
+        if path.suffix == ".zip":
+            return load_zip(path, algorithm=algorithm, trust_pickle=trust_pickle)
+        return load_policy(path)
     known = ", ".join(key for key, value in ready.items() if value is not None) or "none"
     raise PolicyError(
         f"There is no policy {name!r}: it is neither a file nor a ready policy of {spec.name} "

@@ -1,7 +1,7 @@
 """Progress bars for screens, attempts and training."""
 
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.progress import (
     BarColumn,
@@ -20,6 +20,9 @@ from safegym.gate.events import (
     GateEvent,
     ScreenDone,
 )
+
+if TYPE_CHECKING:
+    from safegym.gate.trainer.events import EpochEnded, Event
 
 
 class GateProgress:
@@ -41,6 +44,7 @@ class GateProgress:
             transient=True,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._steps = TaskID(0)
 
     def __enter__(self) -> Self:
         self.bars.start()
@@ -93,6 +97,44 @@ class GateProgress:
         task = self._tasks.pop(stage, None)
         if task is not None:
             self.bars.remove_task(task)
+
+
+class RunProgress(GateProgress):
+    """Shows a training run: steps, epochs, and what its gate tells."""
+
+    def hear(self, event: "Event | GateEvent") -> None:
+        """Listen to a training run."""
+        from safegym.gate.trainer import events
+
+        match event:
+            case EpisodeJudged() | ScreenDone() | AttemptStarted() | AttemptClosed():
+                self.gate(event)
+            case events.RunStarted():
+                self._steps = self.bars.add_task("training", total=event.total, note="")
+                self.bars.update(self._steps, completed=event.steps)
+                for line in event.differences:
+                    self.say(f"[yellow]not bit-exact:[/] {line}")
+            case events.RolloutEnded():
+                note = "" if event.mean_return is None else f"return {event.mean_return:.2f}"
+                self.bars.update(self._steps, completed=event.steps, note=note)
+            case events.EpochEnded():
+                self.say(_epoch_line(event))
+            case events.GateDecided():
+                self.say(f"epoch {event.epoch}: [bold]{event.action}[/]: {event.reasons[0]}")
+            case events.RolledBack():
+                self.say(f"epoch {event.epoch}: weights are those of epoch {event.to_epoch} again")
+            case _:
+                pass
+
+
+def _epoch_line(event: "EpochEnded") -> str:
+    hurt = ", ".join(f"{claim} {count}" for claim, count in event.violations.items() if count)
+    bank = f", {event.replays} replayed, {event.banked} banked" if event.banked else ""
+    mean = "" if event.mean_return is None else f"return {event.mean_return:.2f}, "
+    return (
+        f"epoch {event.epoch}: {event.episodes} training episodes, {mean}"
+        f"violated: {hurt or 'none'}; {event.penalties} penalties{bank}"
+    )
 
 
 def _screen_line(event: ScreenDone) -> str:

@@ -1,6 +1,5 @@
 """`safegym record`: one episode, kept as a trace."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ def record(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Allow a pickled SB3 .zip; it can run code.")
     ] = False,
+    algorithm: Annotated[str, typer.Option(help="Algorithm of an SB3 .zip.")] = "ppo",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Run one episode, judge it on the scenario's claims, and keep its trace."""
@@ -27,10 +27,12 @@ def record(
     from safegym.scenario.registry import find
 
     spec = find(name)
-    trace = record_episode(spec, load(policy, spec, trust_pickle=trust_pickle), seed=seed)
+    trace = record_episode(
+        spec, load(policy, spec, trust_pickle=trust_pickle, algorithm=algorithm), seed=seed
+    )
     verdicts = [judge(claim, trace) for claim in spec.claims]
     if to is not None:
-        to.write_text(json.dumps(trace.to_json()), encoding="utf-8")
+        to.write_text(trace.to_text(), encoding="utf-8")
     if as_json:
         judged = [{"claim": v.claim_id, **verdict_json(v)} for v in verdicts]
         print_json({"trace": trace.digest, "end": trace.end.kind, "verdicts": judged})

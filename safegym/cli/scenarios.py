@@ -3,9 +3,8 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from safegym.cli.console import Exit, out, print_json
+from safegym.cli.console import Exit, err, out, plain_table, print_json
 
 app = typer.Typer(
     help="List scenarios, or show one.", invoke_without_command=True, no_args_is_help=False
@@ -18,9 +17,11 @@ def listing(context: typer.Context, as_json: AsJson = False) -> None:
     """List all scenarios."""
     if context.invoked_subcommand is not None:
         return
-    from safegym.scenario.registry import find, names
+    from safegym.scenario.registry import survey
 
-    specs = [find(name) for name in names()]
+    specs, problems = survey()
+    for problem in problems:
+        err.print(f"[yellow]passed over:[/] {problem}", soft_wrap=True)
     if as_json:
         print_json(
             [
@@ -36,8 +37,9 @@ def listing(context: typer.Context, as_json: AsJson = False) -> None:
             ]
         )
         return
-    table = Table(title=f"{len(specs)} scenarios", title_justify="left")
-    for heading in ("scenario", "what", "claims", "step", "horizon"):
+    table = plain_table(f"{len(specs)} scenarios")
+    table.add_column("scenario", no_wrap=True)
+    for heading in ("what", "claims", "step", "horizon"):
         table.add_column(heading, overflow="fold")
     for spec in specs:
         dt = float(spec.clock.dt)
@@ -81,7 +83,7 @@ def show(
         f"step {float(spec.clock.dt):g} s, horizon {float(spec.horizon * spec.clock.dt):g} s, "
         f"{spec.digest[:23]}"
     )
-    signals = Table(title="signals", title_justify="left")
+    signals = plain_table("signals")
     for heading in ("name", "unit", "each sample is"):
         signals.add_column(heading)
     meaning = {
@@ -93,7 +95,7 @@ def show(
     for signal in spec.signals:
         signals.add_row(signal.name, signal.unit, meaning[signal.hold])
     out.print(signals)
-    claims = Table(title="claims", title_justify="left")
+    claims = plain_table("claims")
     for heading in ("claim", "statement", "confidence", "hazard", "source"):
         claims.add_column(heading, overflow="fold")
     for claim in spec.claims:

@@ -197,7 +197,10 @@ def _read(fields: Mapping[str, Any]) -> Claim:
     except TypeError as error:
         raise FormulaError(f"A claim's JSON is malformed: {error}") from None
     if set(claim.signals) != set(declared):
-        raise FormulaError(f"Claim {claim.id}: its JSON declares signals that it does not read.")
+        raise FormulaError(
+            f"Claim {claim.id}: its JSON must declare exactly the signals that the claim reads, "
+            f"{', '.join(signal.name for signal in claim.signals)}."
+        )
     return claim
 
 

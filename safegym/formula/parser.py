@@ -24,7 +24,7 @@ from safegym.formula.statements import MeanBound, ProbBound, Statement
 from safegym.formula.terms import Constant, Signal
 from safegym.formula.windows import UNBOUNDED, Window
 
-DEEPEST = 100_000
+DEEPEST = 50_000
 LARGEST_INDEX_DIGITS = 6
 
 
@@ -196,11 +196,24 @@ class Parser:
         try:
             signal = self.declared.get(name)
             if signal is None:
-                size = self.sizes.get(name)
-                signal = self.declared[name] = Signal(name, shape=() if size is None else (size,))
+                signal = self._undeclared(token)
             self.values.append(signal[self._index()] if self.ahead.text == "[" else signal)
         except FormulaError as error:
             raise error if "\n" in str(error) else self._placed(token, error) from None
+
+    def _undeclared(self, token: Token) -> Signal:
+        """Returns a signal without a declaration; a vector as long as the text needs if indexed."""
+        size = self.sizes.get(token.text)
+        if size is not None and self.ahead.text != "[":
+            self._fail(
+                token,
+                f"{token.text} is indexed elsewhere, so it is a vector; to use it whole declare "
+                f'it: signals=[Signal("{token.text}", shape=(d,))]',
+            )
+        signal = self.declared[token.text] = Signal(
+            token.text, shape=() if size is None else (size,)
+        )
+        return signal
 
     def _index(self) -> int:
         self._take()

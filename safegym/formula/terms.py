@@ -403,9 +403,11 @@ def _pure(operation: str, argument: Term) -> Unit | None:
     allowed = (ONE,) if operation == "exp" else (ONE, _RADIAN)
     if found is not None and found not in allowed:
         wanted = " or ".join(str(unit) for unit in allowed)
+        angle = found.dimension == _RADIAN.dimension
+        line = '`x * quantity(math.pi / 180, "rad/deg")` turns deg into rad'
         raise UnitError(
             f"{operation}(`{short(argument)}`) takes a quantity in {wanted}, found {found}; "
-            f'divide by quantity(1, "{found}") or convert first.'
+            f"{line if angle else f'divide by a quantity in {found} to get a pure number'}."
         )
     return None if found is None else ONE
 

@@ -14,7 +14,7 @@ def no_truth(expression: Expression) -> NoReturn:
         f"`{text}` has no truth value in Python: it is judged on a trace, not here. Write "
         f"`({text}) & (...)` for and, `({text}) | (...)` for or, `~({text})` for not, "
         "`between(x, a, b)` for `a < x < b`, `all_of(...)` / `any_of(...)` for all() / any(), "
-        "`minimum(...)` / `maximum(...)` for min() / max(), "
+        "`minimum(...)` / `maximum(...)` (safegym.formula.functions) for min() / max(), "
         "`safegym.check(formula, trace)` for if."
     )
 

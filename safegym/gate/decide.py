@@ -63,8 +63,8 @@ class Tried:
 class GateKeeper:
     """Screens every `screen_every` epochs, certifies what passes, and decides.
 
-    A policy is promoted only by a certified attempt. Degraded screens roll back to the best kept
-    policy; `patience` of them in a row stop the run.
+    A policy is promoted only by a certified attempt. Once a policy has passed a screen, degraded
+    screens roll back to the best one that did; `patience` of them in a row stop the run.
     """
 
     certifier: Certifier
@@ -82,7 +82,7 @@ class GateKeeper:
             held = Decision("hold", (f"screens run every {plan.screen_every} epochs",))
             return self._logged(epoch, policy.card.digest, held, ())
         self._freeze(policy, epoch)
-        looked = self._screener().screen(policy, epoch, watch_degradation=bool(self.kept))
+        looked = self._screener().screen(policy, epoch, watch_degradation=bool(self._passed()))
         if looked.passed:
             self.degraded_in_a_row = 0
             self._keep(Ranked(looked, policy))
@@ -164,13 +164,17 @@ class GateKeeper:
         if self.degraded_in_a_row >= self.certifier.setting.plan.patience:
             why = f"degraded in {self.degraded_in_a_row} screens in a row"
             return Decision("stop", (why, *_reasons(looked)), failing=looked.failing)
-        best = min(self.kept, key=lambda item: item.rank)
+        best = min(self._passed(), key=lambda item: item.rank)
         return Decision(
             "rollback",
             (f"degraded; back to the policy of epoch {best.screen.epoch}", *_reasons(looked)),
             policy_digest=best.policy.card.digest,
             failing=looked.failing,
         )
+
+    def _passed(self) -> list[Ranked]:
+        """Kept policies that passed a screen: what later ones can degrade from."""
+        return [item for item in self.kept if item.screen.passed]
 
     def _keep(self, ranked: Ranked) -> None:
         self.kept.append(ranked)

@@ -116,7 +116,8 @@ class TrainingGate:
 
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
         """Open the log again where `state` left it, and put the state back."""
-        log = AuditLog.open(self.folder, resume_from=int(state[LOG_SIZE]), reason="run resumed")
+        size = int(state[LOG_SIZE]) if state else "checkpoint"
+        log = AuditLog.open(self.folder, resume_from=size, reason="run resumed")
         self.begin(log)
         self._keeper().restore(state, load)
 

@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from safegym.check.monitor import judge, settling
+from safegym.check.monitor import Settling, judge, settling
 from safegym.errors import GateError
 from safegym.formula.claim import Claim, MeanBound
 from safegym.formula.nodes import (
+    Always,
+    And,
+    Atom,
     Binary,
+    Boolean,
     Eventually,
     Formula,
     Nary,
@@ -119,10 +123,15 @@ class Penaliser:
                 f"Penalty weights are given for {', '.join(unknown)}, which are not among the "
                 f"claims {', '.join(claim.id for claim in claims)}."
             )
-        self._reach = {
-            claim.id: eventual_reach(to_steps(claim.property, clock.dt, rounding=claim.rounding))
+        steps = {
+            claim.id: to_steps(claim.property, clock.dt, rounding=claim.rounding)
             for claim in self._claims
         }
+        self._reach = {name: eventual_reach(formula) for name, formula in steps.items()}
+        self._waits = frozenset(name for name, formula in steps.items() if only_waits(formula))
+        self._shown_by_samples = frozenset(
+            name for name, formula in steps.items() if shown_by_samples(formula)
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -135,7 +144,7 @@ class Penaliser:
         return tuple(violation for violation in found if violation is not None)
 
     def _violation(self, claim: Claim, trace: Trace) -> Violation | None:
-        settled = settling(claim, trace)
+        settled = self._settled(claim, trace)
         if settled is None:
             return None
         at_end = self._decided_by_end(claim, trace, settled.step)
@@ -154,6 +163,17 @@ class Penaliser:
             size=size,
         )
 
+    def _settled(self, claim: Claim, trace: Trace) -> Settling | None:
+        if claim.id not in self._waits:
+            return settling(claim, trace)
+        if trace.end.kind == "interrupted" and len(trace.rewards) < self._horizon:
+            return None
+        verdict = judge(claim, trace)
+        if verdict.status != "violated":
+            return None
+        margin = None if verdict.robustness is None else verdict.robustness.hi
+        return Settling(len(trace.rewards), margin)
+
     def _decided_by_end(self, claim: Claim, trace: Trace, step: int) -> bool:
         """Whether the claim was still open before the end came.
 
@@ -162,7 +182,9 @@ class Penaliser:
         waits for something that long.
         """
         last = len(trace.rewards)
-        if step < last:
+        if claim.id in self._waits:
+            return True
+        if step < last or claim.id in self._shown_by_samples:
             return False
         if trace.end.kind != "interrupted":
             end = EpisodeEnd("interrupted", trace.end.time, "")
@@ -178,6 +200,29 @@ def penalty_size(margin: float | None, weight: float, settings: PenaltySettings)
     """
     depth = 0.0 if margin is None or math.isnan(margin) else -min(margin, 0.0)
     return -weight * min(settings.cap, max(depth, settings.floor))
+
+
+def only_waits(formula: Formula) -> bool:
+    """Whether only the episode's end can violate a step formula: an unbounded eventually."""
+    return isinstance(formula, Eventually) and formula.window.hi is None
+
+
+def shown_by_samples(formula: Formula) -> bool:
+    """Whether every violation of a step formula shows in the samples, whatever the end.
+
+    True for unbounded always over formulas of the present sample, and conjunctions of these.
+    """
+    if isinstance(formula, And):
+        return all(shown_by_samples(part) for part in formula.arguments)
+    if isinstance(formula, Always) and formula.window.hi is None:
+        return _is_present(formula.argument)
+    return False
+
+
+def _is_present(formula: Formula) -> bool:
+    if isinstance(formula, Nary):
+        return all(_is_present(part) for part in formula.arguments)
+    return isinstance(formula, (Atom, Boolean))
 
 
 def eventual_reach(formula: Formula) -> float:

@@ -42,11 +42,12 @@ class GatePlan:
     def __post_init__(self) -> None:
         positive = ("gate_every", "screen_every", "screen_episodes", "cap", "attempts")
         for name in (*positive, "patience", "keep_best", "copies"):
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise GateError(f"GatePlan({name}={value!r}): give a whole number of at least 1.")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise GateError(f"GatePlan(seed={self.seed!r}): give a whole number of at least 0.")
+        seed: Any = self.seed
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise GateError(f"GatePlan(seed={seed!r}): give a whole number of at least 0.")
         if not 0.0 < self.level < 1.0:
             raise GateError(f"GatePlan(level={self.level!r}): give an error level inside (0, 1).")
         if self.lift is not None and not 0.0 < self.lift < 1.0:

@@ -57,7 +57,8 @@ class Screen:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Screen":
         """The screen of `to_json`, without its failing episodes."""
-        return cls(**{**data, "references": tuple(data["references"])})
+        fields: dict[str, Any] = {**data, "references": tuple(data["references"])}
+        return cls(**fields)
 
 
 def allowed(item: Obligation, episodes: int) -> int:

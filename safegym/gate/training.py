@@ -1,6 +1,6 @@
 """Train a policy on a scenario under a gate, with an audit trail."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -131,7 +131,7 @@ def resume(
 
 
 @contextmanager
-def _closing(log: AuditLog) -> Iterator[None]:
+def _closing(log: AuditLog) -> Generator[None]:
     """Let go of the log however the block ends; only `_ended` closes it for good."""
     try:
         yield

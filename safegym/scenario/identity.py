@@ -51,5 +51,6 @@ def _name(inner: Any) -> str:
 def _unstable(value: Any, what: str) -> ScenarioError:
     return ScenarioError(
         f"{what} carries a {type(value).__name__} ({value!r:.80}), which has no stable form, so "
-        "the scenario has no digest; pass numbers, text, lists or functions and build the rest inside."
+        "the scenario has no digest; pass numbers, text, lists or functions and build the "
+        "rest inside."
     )

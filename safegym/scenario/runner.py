@@ -63,6 +63,7 @@ class Runner:
         self._observations = np.zeros((width, *shape), env.observation_space.dtype)
         self._starts = np.ones(width, np.bool_)
         self._tasks: dict[int, Task] = {}
+        self._broken: set[int] = set()
         self._before: dict[int, Trace | None] = {}
         self._state: Any = None
 
@@ -94,7 +95,7 @@ class Runner:
         slot = next(slot for slot in range(self._copies) if slot not in self._tasks)
         if slot == len(self._stages):
             self._stages.append(self._make_stage())
-        stage = self._stages[slot]
+        stage = self._rebuild(slot) if slot in self._broken else self._stages[slot]
         stage.recorder.policy_digest = self._policy.card.digest
         try:
             observation, _ = stage.env.reset(seed=task.seed)
@@ -207,7 +208,7 @@ class Runner:
         return finished
 
     def _after_error(self, slot: int, error: Exception) -> Finished:
-        """The environment raised: its recorder closed the episode; build it anew."""
+        """The environment raised: its recorder closed the episode. It is built anew when needed."""
         task, trace = self._tasks[slot], self._new_trace(slot)
         if trace is None:
             raise ScenarioError(
@@ -215,7 +216,7 @@ class Runner:
                 f"{type(error).__name__}: {error}"
             ) from error
         self._release(slot)
-        self._rebuild(slot)
+        self._broken.add(slot)
         return task.index, trace
 
     def _new_trace(self, slot: int) -> Trace | None:
@@ -240,6 +241,7 @@ class Runner:
 
     def _rebuild(self, slot: int) -> Stage:
         _close_quietly(self._stages[slot])
+        self._broken.discard(slot)
         self._stages[slot] = self._make_stage()
         return self._stages[slot]
 

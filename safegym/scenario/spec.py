@@ -52,7 +52,8 @@ class ScenarioSpec:
     sources: further code files and assets (MJCF, meshes) that decide how it behaves; the files
     that define `make_env` and `read_signals` are always in. physics: installed distributions
     whose version decides it too. training: hyperparameters that train well here, as plain data for
-    `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the horizon.
+    `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the
+    horizon.
 
     digest: over code, assets, parameters, signals, claims, clock, horizon, terminals and versions;
     made on construction. Raises ScenarioError if a source file or distribution is missing.

@@ -11,7 +11,6 @@ import json
 import sys
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from safegym.digest import PREFIX
@@ -79,10 +78,8 @@ _ENCODER = json.JSONEncoder(
 )
 
 
-def _little_endian(values: NDArray[Any]) -> memoryview | bytes:
-    """The array's bytes; `hashlib` refuses the buffer of an empty array, so that is given as is."""
-    if values.size == 0:
-        return b""
+def _little_endian(values: NDArray[Any]) -> memoryview:
+    """The array's values in a row, as little-endian bytes in memory."""
     if sys.byteorder == "big":
-        return values.astype(values.dtype.newbyteorder("<")).tobytes()
-    return np.ascontiguousarray(values).data.cast("B")
+        values = values.astype(values.dtype.newbyteorder("<"))
+    return values.reshape(-1).data

@@ -1,5 +1,6 @@
 """Clock, episode end, and the trace itself."""
 
+import math
 import operator
 import re
 from collections.abc import Iterable, Mapping
@@ -205,6 +206,28 @@ class Trace:
         return self
 
 
+def adopt(**fields: Any) -> Trace:
+    """A trace of values that the caller made for it, has checked, and gives away.
+
+    For the recorder, which checks a whole episode at once: nothing is copied or checked again,
+    arrays are made read-only in place. All fields but `digest` must be given.
+    """
+    trace = object.__new__(Trace)
+    put = object.__setattr__
+    for name, value in fields.items():
+        put(trace, name, value)
+    arrays = (trace.actions, trace.rewards, trace.observations, *trace.signals.values())
+    for values in arrays:
+        if values is not None:
+            values.flags.writeable = False
+    for name in ("signals", "parameters", "versions"):
+        put(trace, name, MappingProxyType(fields[name]))
+    from safegym.trace.canonical import trace_digest
+
+    put(trace, "digest", trace_digest(trace))
+    return trace
+
+
 def _rebuild(fields: dict[str, Any]) -> Trace:
     return Trace(**fields)
 
@@ -232,7 +255,7 @@ def _freeze(trace: Trace) -> None:
     put(trace, "disturbance_seed", _whole(trace.disturbance_seed, "disturbance_seed"))
     if trace.horizon is not None:
         put(trace, "horizon", _whole(trace.horizon, "horizon"))
-    put(trace, "parameters", MappingProxyType(_numbers(trace.parameters)))
+    put(trace, "parameters", MappingProxyType(finite_numbers(trace.parameters)))
     put(trace, "versions", MappingProxyType({str(k): str(v) for k, v in trace.versions.items()}))
     put(trace, "events", tuple(trace.events))
 
@@ -254,11 +277,16 @@ def _whole(value: Any, what: str) -> int:
         raise TraceError(f"{what} is {value!r}; write a whole number.") from None
 
 
-def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
+def finite_numbers(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Parameters as floats. Raises TraceError if one is no number or not finite."""
     try:
-        return {str(name): float(value) for name, value in parameters.items()}
-    except (TypeError, ValueError, OverflowError) as error:
+        found = {str(name): float(value) for name, value in parameters.items()}
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
         raise TraceError(f"A parameter is not a number: {error}.") from error
+    for name, value in found.items():
+        if not math.isfinite(value):
+            raise TraceError(f"Parameter {name} is {value}; parameters must be finite.")
+    return found
 
 
 def _issues(trace: Trace) -> Iterable[str]:
@@ -307,9 +335,6 @@ def _finite_issues(trace: Trace) -> Iterable[str]:
                 f"{what} is not finite at index {at} ({values[at]}); cut the trace before it and "
                 'end it with end="interrupted".'
             )
-    for name, value in trace.parameters.items():
-        if not np.isfinite(value):
-            yield f"Parameter {name} is {value}; parameters must be finite."
 
 
 def _end_issues(trace: Trace) -> Iterable[str]:

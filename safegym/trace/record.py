@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from safegym.errors import TraceError
 from safegym.trace.arrays import first_non_finite
-from safegym.trace.model import Clock, EndKind, Event, Trace
+from safegym.trace.model import Clock, EndKind, Event, Trace, finite_numbers
 from safegym.trace.tape import Imprint, Layout, SignalsFrom, Tape, assemble
 
 ReadSignals = Callable[[Any], tuple[Any, ...]]
@@ -71,7 +71,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
             clock,
             horizon,
             scenario_digest,
-            dict(versions or {}),
+            {str(name): str(version) for name, version in (versions or {}).items()},
             keep_observations,
             signals_from,
         )
@@ -142,23 +142,33 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         """Steps the environment and records the sample. Raises TraceError if no episode is open."""
         if self._tape is None:
             self._refuse_step()
-        self._add_action(action if type(action) is int else self._plain_action(action))
         try:
+            self._add_action(action if type(action) is int else self._plain_action(action))
             observation, reward, terminated, truncated, info = self._advance(action)
             if self._read_signals is not None:
                 self._add_row(self._read(self._base))
             if self._sees:
                 self._add_observation(self._plain_observation(observation))
             self._add_reward(float(reward))
-        except Exception as error:
-            self._interrupt(f"{type(error).__name__} in step: {error}")
+            self._count = count = self._count + 1
+            if "events" in info:
+                self._tape.events.extend(_events(info["events"], count))
+            if terminated or truncated or count >= self._pause:
+                truncated = self._at_pause(bool(terminated), bool(truncated), info)
+        except BaseException as error:
+            self._stop(error)
             raise
-        self._count = count = self._count + 1
-        if "events" in info:
-            self._tape.events.extend(_events(info["events"], count))
-        if terminated or truncated or count >= self._pause:
-            truncated = self._at_pause(bool(terminated), bool(truncated), info)
         return observation, reward, terminated, truncated, info
+
+    def _stop(self, error: BaseException) -> None:
+        """Closes the episode after an error; after Ctrl-C it stays readable, but cannot go on.
+
+        The sample that was cut off may be recorded in part: another would no longer line up.
+        """
+        if isinstance(error, Exception):
+            self._interrupt(f"{type(error).__name__} in step: {error}")
+        else:
+            self._advance = _refuse_cut_off
 
     def _at_pause(self, terminated: bool, truncated: bool, info: dict[str, Any]) -> bool:
         """Ends the episode, or only checks the observations held; returns `truncated`."""
@@ -214,6 +224,10 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
     def _refuse_step(self) -> NoReturn:
         ended = f"; the last one ended: {self._trace.end.kind}" if self._trace is not None else ""
         raise TraceError(f"No episode is open{ended}. Call reset() before step().")
+
+
+def _refuse_cut_off(action: Any) -> NoReturn:
+    raise TraceError("The last step was cut off; call reset() to start another episode.")
 
 
 def _check_arguments(
@@ -303,7 +317,7 @@ def _tape(
     return Tape(
         seed=-1 if seed is None else int(seed),
         policy_digest=policy_digest,
-        parameters=dict(parameters or {}),
+        parameters=finite_numbers(parameters or {}),
         disturbance_seed=int(disturbance or 0),
         events=[
             *(Event(0, "option", f"{k}={v!r}") for k, v in options.items() if k not in known),

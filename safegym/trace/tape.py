@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.errors import TraceError
-from safegym.trace.arrays import first_non_finite
-from safegym.trace.model import Clock, EndKind, EpisodeEnd, Event, Trace
+from safegym.trace.arrays import EXACT_TYPES, first_non_finite
+from safegym.trace.model import Clock, EndKind, EpisodeEnd, Event, Trace, adopt
 
 Layout = Mapping[str, tuple[int, ...]]
 """Signal name -> () for a number or (d,) for a vector, in the reader's order."""
+Columns = dict[str, NDArray[np.float64]]
 SignalsFrom = Callable[[NDArray[Any], NDArray[Any]], Sequence[NDArray[Any]]]
 
 
@@ -79,31 +80,41 @@ def assemble(tape: Tape, imprint: Imprint, kind: EndKind, reason: str) -> Trace:
     actions = _stacked(tape.actions[: samples - 1], "The actions")
     rewards = np.array(tape.rewards[: samples - 1], dtype=np.float64)
     observations = tape.check_observations()
-    signals = _signals(tape, imprint, samples, observations, actions)
-    fault = _first_fault(tape.fault, signals, actions, rewards)
+    signals, blocks = _signals(tape, imprint, samples, observations, actions)
+    fault = _first_fault(tape.fault, signals, blocks, actions, rewards)
     if fault is not None and fault[0] < samples:
         samples, what = fault
         kind, reason = "interrupted", f"{what} is not finite at sample {samples}"
         if samples == 0:
             raise TraceError(f"{reason}: the episode has no usable sample.")
+        signals = {name: values[:samples] for name, values in signals.items()}
+        actions, rewards = actions[: samples - 1], rewards[: samples - 1]
     steps = samples - 1
-    kept = imprint.keep_observations and observations is not None
-    return Trace(
+    kept = (
+        observations[:samples] if imprint.keep_observations and observations is not None else None
+    )
+    make = adopt if _plain(actions) and (kept is None or _plain(kept)) else Trace
+    return make(
         scenario_digest=imprint.scenario_digest,
         policy_digest=tape.policy_digest,
         seed=tape.seed,
         clock=imprint.clock,
-        signals={name: values[:samples] for name, values in signals.items()},
-        actions=actions[:steps],
-        rewards=rewards[:steps],
+        signals=signals,
+        actions=actions,
+        rewards=rewards,
         end=EpisodeEnd(kind, imprint.clock.time(steps), reason),
         horizon=imprint.horizon,
-        observations=observations[:samples] if kept and observations is not None else None,
+        observations=kept,
         parameters=tape.parameters,
         disturbance_seed=tape.disturbance_seed,
         events=tuple(event for event in tape.events if event.step <= steps),
         versions=imprint.versions,
     )
+
+
+def _plain(values: NDArray[Any]) -> bool:
+    """Whether a trace can take an array as it is; the constructor refuses or converts others."""
+    return values.dtype.str[1:] in EXACT_TYPES and values.flags.c_contiguous
 
 
 def _samples_read(tape: Tape, imprint: Imprint) -> int:
@@ -117,42 +128,51 @@ def _signals(
     samples: int,
     observations: NDArray[Any] | None,
     actions: NDArray[Any],
-) -> dict[str, NDArray[np.float64]]:
+) -> tuple[Columns, Sequence[NDArray[np.float64]]]:
+    """The signals by name, and the arrays that hold them all (to be checked at once)."""
+    layout = imprint.layout
     if imprint.signals_from is not None and observations is not None:
-        columns = tuple(imprint.signals_from(observations[:samples], actions))
-        if len(columns) != len(imprint.layout):
+        values: tuple[Any, ...] = tuple(imprint.signals_from(observations[:samples], actions))
+        if len(values) != len(layout):
             raise TraceError(
-                f"signals_from returned {len(columns)} arrays for {len(imprint.layout)} declared "
-                f"signals ({', '.join(imprint.layout)})."
+                f"signals_from returned {len(values)} arrays for {len(layout)} declared "
+                f"signals ({', '.join(layout)})."
             )
-        pairs = zip(imprint.layout.items(), columns, strict=True)
-        return {name: _column(name, shape, c, samples) for (name, shape), c in pairs}
-    rows = tape.rows[:samples]
-    if all(shape == () for shape in imprint.layout.values()):
-        table = _table(rows, tuple(imprint.layout))
-        return {name: table[:, at] for at, name in enumerate(imprint.layout)}
-    return {
-        name: _column(name, shape, [row[at] for row in rows], samples)
-        for at, (name, shape) in enumerate(imprint.layout.items())
+    else:
+        rows = tape.rows[:samples]
+        _check_widths(rows, layout)
+        if not any(layout.values()):
+            table = _table(rows, layout)
+            return dict(zip(layout, table, strict=True)), (table,)
+        values = tuple(zip(*rows, strict=True))
+    signals = {
+        name: _column(name, shape, column, samples)
+        for (name, shape), column in zip(layout.items(), values, strict=True)
     }
+    return signals, tuple(signals.values())
 
 
-def _table(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Rows of numbers as one array, shape (samples, signals)."""
-    width = len(names)
-    if set(map(len, rows)) != {width}:
+def _check_widths(rows: list[tuple[Any, ...]], layout: Layout) -> None:
+    widths = set(map(len, rows))
+    if widths != {len(layout)}:
         raise TraceError(
-            f"read_signals returned {sorted(set(map(len, rows)))} values in one episode; it must "
-            f"always return {width}: {', '.join(names)}."
+            f"read_signals returned {sorted(widths)} values in one episode; it must always return "
+            f"{len(layout)}: {', '.join(layout)}."
         )
+
+
+def _table(rows: list[tuple[Any, ...]], layout: Layout) -> NDArray[np.float64]:
+    """Rows of numbers as one read-only array, shape (signals, samples)."""
     try:
-        flat = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * width)
+        flat = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(layout))
     except (TypeError, ValueError, OverflowError) as error:
         raise TraceError(
-            f"read_signals returned something other than a number for one of {', '.join(names)}: "
+            f"read_signals returned something other than a number for one of {', '.join(layout)}: "
             f"{error}."
         ) from error
-    return flat.reshape(len(rows), width)
+    table = flat.reshape(len(rows), len(layout)).T.copy()
+    table.flags.writeable = False
+    return table
 
 
 def _column(name: str, shape: tuple[int, ...], values: Any, samples: int) -> NDArray[np.float64]:
@@ -177,16 +197,18 @@ def _stacked(values: list[Any], what: str) -> NDArray[Any]:
 
 def _first_fault(
     fault: tuple[int, str] | None,
-    signals: Mapping[str, NDArray[np.float64]],
+    signals: Columns,
+    blocks: Sequence[NDArray[np.float64]],
     actions: NDArray[Any],
     rewards: NDArray[np.float64],
 ) -> tuple[int, str] | None:
     """(sample, name) of the first number that is not finite; action k and reward k spoil k+1."""
     found = [] if fault is None else [fault]
-    for name, values in signals.items():
-        at = first_non_finite(values)
-        if at is not None:
-            found.append((at, f"Signal {name}"))
+    if any(first_non_finite(block) is not None for block in blocks):
+        for name, values in signals.items():
+            at = first_non_finite(values)
+            if at is not None:
+                found.append((at, f"Signal {name}"))
     for what, values in (("The action", actions), ("The reward", rewards)):
         at = first_non_finite(values)
         if at is not None:

@@ -17,6 +17,7 @@ def _lazy(family: str, maker: str) -> Callable[[], ScenarioSpec]:
 
 SCENARIOS = MappingProxyType(
     {
+        "arm/human-stop-v0": _lazy("arm", "human_stop"),
         "classic/cartpole-v0": _lazy("classic", "cartpole"),
         "classic/pendulum-v0": _lazy("classic", "pendulum"),
         "drone/corridor-direct-v0": _lazy("drone", "corridor_direct"),

@@ -33,6 +33,17 @@ CART_SPEED = Signal("cart_velocity", unit="m/s", scale=1.0)
 ANGLE = Signal("angle", unit="rad", scale=1.0, bounds=(-math.pi, math.pi))
 SPEED = Signal("angular_speed", unit="rad/s", scale=SPEED_CLIP)
 
+CARTPOLE_TRAINING = {
+    "steps": 122_880,
+    "n_steps": 32,
+    "n_epochs": 20,
+    "learning_rate": {"start": 1e-3, "end": 0.0, "fraction": 1.0},
+    "clip_range": {"start": 0.2, "end": 0.0, "fraction": 1.0},
+    "gamma": 0.98,
+    "gae_lambda": 0.8,
+}
+"""PPO on this system as RL Baselines3 Zoo tunes it."""
+
 
 def cartpole() -> ScenarioSpec:
     """A pole hinged on a cart that is pushed left or right: 10 s at 50 Hz."""
@@ -42,6 +53,7 @@ def cartpole() -> ScenarioSpec:
         make_env=CartPoleEnv,
         read_signals=_read_cartpole,
         signals=(CART, CART_SPEED, POLE, POLE_SPEED),
+        training=CARTPOLE_TRAINING,
         clock=Clock(Fraction(1, 50)),
         horizon=500,
         claims=(

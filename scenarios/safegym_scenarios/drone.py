@@ -44,7 +44,7 @@ SPEED = Signal("speed", unit="m/s", scale=1.0)
 SIGNALS = (CLEARANCE, CONTACT_FORCE, LATERAL_VELOCITY, TILT, GOAL_DISTANCE, SPEED)
 
 DRIFT_LIMIT = 0.5
-TILT_LIMIT = 0.35
+TILT_LIMIT = 0.3
 CLAIMS = (
     collision_rare(id="drone.collision", probability=0.01, force=TOUCH, confidence=0.95),
     drift_limited(id="drone.drift", limit=DRIFT_LIMIT),

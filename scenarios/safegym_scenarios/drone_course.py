@@ -12,10 +12,10 @@ from safegym.scenario.spec import Parameter
 HALF_WIDTH = 1.5
 HEIGHT = 2.4
 BACK = -1.5
-FRONT = 11.2
-GOAL = (10.0, 0.0, 1.2)
+FRONT = 9.8
+GOAL = (8.6, 0.0, 1.2)
 CAGE = 0.24
-OBSTACLES = 4
+OBSTACLES = 3
 
 
 class Obstacle(NamedTuple):
@@ -28,11 +28,11 @@ class Obstacle(NamedTuple):
 
 
 def _obstacle_parameters(number: int) -> tuple[Parameter, ...]:
-    centre = 2.0 + 2.1 * (number - 1)
+    centre = 2.0 + 2.3 * (number - 1)
     name = f"obstacle_{number}"
     return (
         Parameter(
-            f"{name}_x", "m", centre - 0.2, centre + 0.2, centre, "position along the corridor"
+            f"{name}_x", "m", centre - 0.3, centre + 0.3, centre, "position along the corridor"
         ),
         Parameter(f"{name}_y", "m", -0.7, 0.7, 0.0, "position across the corridor"),
         Parameter(f"{name}_size", "m", 0.2, 0.32, 0.26, "radius, or half-width of a square column"),

@@ -1,6 +1,6 @@
 """The corridor as a Gymnasium environment."""
 
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import gymnasium as gym
@@ -8,9 +8,9 @@ import numpy as np
 
 from safegym.scenario.signals.stepper import has_diverged
 from safegym_scenarios.draws import draw, draw_disturbance_seed
-from safegym_scenarios.drone_course import GOAL, PARAMETERS, Obstacle, obstacles
+from safegym_scenarios.drone_course import CAGE, GOAL, PARAMETERS, Obstacle, obstacles
 from safegym_scenarios.drone_flight import Flight
-from safegym_scenarios.drone_guidance import ahead, guide
+from safegym_scenarios.drone_guidance import FAR, ahead, guide
 from safegym_scenarios.drone_gust import Gusts
 from safegym_scenarios.drone_view import SIZE, Mode, Observation, command, encode
 
@@ -19,6 +19,9 @@ TOUCH = 1.0
 PARK_DISTANCE = 0.3
 PARK_SPEED = 0.25
 """Nearer to the goal than this (m) and no faster than this (m/s), the drone is parked there."""
+
+HEADWAY = 1.5
+"""Time in s to an obstacle in the way, at the present speed, below which it costs reward."""
 
 
 class CorridorEnv(gym.Env[Observation, Observation]):
@@ -32,7 +35,8 @@ class CorridorEnv(gym.Env[Observation, Observation]):
     within 0.3 m of the goal and slower than 0.25 m/s, where the velocity loop holds it).
 
     Reward: metres gained on the goal, 5 for parking, -25 for a collision; small costs per step
-    and for uneven actions; and costs for coming near the limits on drift, tilt and clearance.
+    and for uneven actions; costs for coming near the limits on drift and tilt, for coming nearer
+    than 0.18 m to anything, and for less than 1.5 s of headway on an obstacle in the way.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (Gymnasium's own form)
@@ -40,12 +44,13 @@ class CorridorEnv(gym.Env[Observation, Observation]):
     def __init__(self, mode: Mode = "residual", render_mode: str | None = None) -> None:
         self.mode: Mode = mode
         self.render_mode = render_mode
-        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (SIZE,), np.float32)
+        self.observation_space = gym.spaces.Box(-20.0, 20.0, (SIZE,), np.float32)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
         self.flight = Flight()
         self.signals: tuple[float, ...] = ()
         self._course: tuple[Obstacle, ...] = ()
         self._gusts = Gusts(0, 0.0)
+        self._next = FAR
         self._action = self._proposal = (0.0, 0.0)
         self._distance = self._speed = 0.0
 
@@ -101,6 +106,7 @@ class CorridorEnv(gym.Env[Observation, Observation]):
         flight = self.flight
         x, y, _ = flight.position
         first, second = ahead(x, self._course)
+        self._next = first
         self._proposal = guide(x, y, first)
         return encode(
             flight.position,
@@ -119,16 +125,27 @@ class CorridorEnv(gym.Env[Observation, Observation]):
 
     def _reward(self, progress: float, unevenness: float, terminal: str) -> float:
         flight = self.flight
-        reward = progress - 0.01 - 0.01 * unevenness
+        reward = progress - 0.02 - 0.01 * unevenness
         reward -= 5.0 * max(0.0, abs(flight.lateral_velocity) - 0.36)
-        reward -= 3.0 * max(0.0, flight.tilt - 0.25)
-        reward -= 3.0 * max(0.0, 0.22 - flight.clearance)
+        reward -= 3.0 * max(0.0, flight.tilt - 0.24)
+        reward -= 2.0 * max(0.0, 0.18 - flight.clearance)
+        reward -= 0.5 * max(0.0, 1.0 - self._time_to_obstacle() / HEADWAY)
         if terminal == "collision":
             return reward - 25.0
         return reward + 5.0 if terminal == "goal" else reward
 
+    def _time_to_obstacle(self) -> float:
+        """Seconds until the cage meets the next obstacle, going straight on; inf if it misses."""
+        x, y, _ = self.flight.position
+        forward = self.flight.velocity[0]
+        room = self._next.x - self._next.size - CAGE - x
+        in_the_way = abs(self._next.y - y) < self._next.size + CAGE + 0.05
+        if forward <= 0.0 or room <= 0.0 or not in_the_way:
+            return inf
+        return room / forward
+
     def render(self) -> Any:
-        """A picture (480, 640, 3) uint8 from behind the drone, None unless render_mode is set."""
+        """A picture (480, 640, 3) uint8, None unless render_mode is "rgb_array"."""
         return self.flight.picture() if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:

@@ -11,9 +11,9 @@ from importlib.resources import files
 from math import acos, sqrt
 from typing import Any
 
-import mujoco
 import numpy as np
 
+from safegym.scenario.signals.engine import mj
 from safegym_scenarios.drone_course import GOAL, OBSTACLES, Obstacle, clearance, within_reach
 
 LOOPS = 10
@@ -39,9 +39,9 @@ _PER_DRAG = 1.0 / (4.0 * DRAG)
 
 
 @cache
-def _compiled() -> mujoco.MjModel:
+def _compiled() -> Any:
     asset = files("safegym_scenarios").joinpath("drone.xml")
-    return mujoco.MjModel.from_xml_string(asset.read_text(encoding="utf-8"))
+    return mj.MjModel.from_xml_string(asset.read_text(encoding="utf-8"))
 
 
 class Flight:
@@ -55,7 +55,7 @@ class Flight:
 
     def __init__(self) -> None:
         self.model = copy(_compiled())
-        self.data = mujoco.MjData(self.model)
+        self.data = mj.MjData(self.model)
         self._force = np.zeros(6)
         self._renderer: Any = None
         self._course: tuple[Obstacle, ...] = ()
@@ -70,7 +70,7 @@ class Flight:
 
     def place(self, start_y: float, efficiency: float, course: tuple[Obstacle, ...]) -> None:
         """Hover at the start of a corridor with these obstacles."""
-        mujoco.mj_resetData(self.model, self.data)
+        mj.mj_resetData(self.model, self.data)
         self._course = course
         self._efficiency = efficiency
         for index, obstacle in enumerate(course):
@@ -130,18 +130,18 @@ class Flight:
         for _ in range(LOOPS):
             self._steer(command)
             for _ in range(SUBSTEPS):
-                mujoco.mj_step(model, data)
+                mj.mj_step(model, data)
                 self._watch()
         if self.clearance <= 0.0:
             # The forces so far are those over each sub-step; these are the ones at its end.
-            mujoco.mj_forward(model, data)
+            mj.mj_forward(model, data)
             self._feel()
 
     def picture(self) -> Any:
-        """What the chase camera sees, (480, 640, 3) uint8. Needs an OpenGL back end."""
+        """What the overview camera sees, (480, 640, 3) uint8. Needs an OpenGL back end."""
         if self._renderer is None:
-            self._renderer = mujoco.Renderer(self.model, 480, 640)
-        self._renderer.update_scene(self.data, camera="chase")
+            self._renderer = mj.Renderer(self.model, 480, 640)
+        self._renderer.update_scene(self.data, camera="overview")
         return self._renderer.render()
 
     def close(self) -> None:
@@ -169,7 +169,7 @@ class Flight:
     def _feel(self) -> None:
         total = 0.0
         for index in range(self.data.ncon):
-            mujoco.mj_contactForce(self.model, self.data, index, self._force)
+            mj.mj_contactForce(self.model, self.data, index, self._force)
             total += float(np.linalg.norm(self._force[:3]))
         self.contact_force = max(self.contact_force, total)
 

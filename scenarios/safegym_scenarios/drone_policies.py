@@ -101,11 +101,11 @@ def _sidling(view: View) -> tuple[Array, Array]:
 
 
 def _jerky(view: View) -> tuple[Array, Array]:
-    forward, side = _careful(view)
+    _, side = _careful(view)
     brake = (view.proposed_forward < 0.6) & (view.forward > 0.5)
-    race = view.proposed_forward > 0.62
-    forward = np.where(brake, FORWARD[0], np.where(race, FORWARD[1], forward))
-    return forward, np.where(brake, np.copysign(SIDE, side), side)
+    race = (view.proposed_forward > 0.62) | (view.forward < 0.1)
+    forward = np.where(brake, FORWARD[0], np.where(race, FORWARD[1], view.proposed_forward))
+    return forward, np.where(brake | race, np.copysign(SIDE, side), side)
 
 
 def _crawling(view: View) -> tuple[Array, Array]:

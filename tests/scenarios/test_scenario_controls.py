@@ -58,7 +58,7 @@ def test_a_scenario_on_mujoco_has_its_model_in_the_digest(name):
 @every
 def test_it_can_be_made_reset_and_stepped(name):
     env = make(name)
-    observation, _ = env.reset(seed=0)
+    observation, _ = env.reset(seed=2**63 - 1)  # the largest seed that a campaign gives
     assert env.observation_space.contains(observation)
     env.action_space.seed(0)
     observation, reward, *_ = env.step(env.action_space.sample())
@@ -121,5 +121,4 @@ def test_other_seeds_give_other_episodes(name):
     with Campaign(spec, spec.good(), seed_of=lambda i: i, tail=0, copies=2, episodes=2) as campaign:
         (_, one), (_, two) = campaign
     assert one.digest != two.digest
-    first = next(iter(one.signals))
-    assert one.signals[first][:5].tolist() != two.signals[first][:5].tolist()
+    assert any(one.signals[name].tolist() != two.signals[name].tolist() for name in one.signals)

@@ -6,7 +6,6 @@ eventually, always, until or release over formulas without unbounded future oper
 samples fold into `reach`, the value so far, and `path`, whether the left side held so far).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -131,11 +130,12 @@ class Group:
         """Where evaluation starts; None for sample 0."""
         return None if self.layout.limit is None else self.settled
 
-    @property
-    def never(self) -> Callable[[Slot], bool]:
+    def starts_after_end(self, slot: Slot) -> bool:
         """Whether the slot's window at sample 0 starts after E."""
-        horizon = self.horizon if self.beyond >= 0 else None
-        return lambda slot: slot.lo > (self.last if horizon is None else min(self.last, horizon))
+        end = self.last
+        if self.horizon is not None and self.beyond >= 0:
+            end = min(end, self.horizon)
+        return slot.lo > end
 
 
 class Running:
@@ -208,7 +208,7 @@ class Running:
     def _running(self, group: Group, found: Evaluation, index: int) -> Pair:
         slot = self.layout.plan.slots[index]
         reach, path = self.reach[index][group.rows], self.path[index][group.rows]
-        if group.never(slot):
+        if group.starts_after_end(slot):
             low = np.full(reach.shape, self.lattice.false, self.lattice.dtype)
             return low, np.full(reach.shape, _true(self.lattice), self.lattice.dtype)
         frame, first = group.frame, max(group.settled, 0)
@@ -221,8 +221,11 @@ class Running:
             (found.upper, _true(self.lattice)),
         ):
             lo = max(slot.lo - first, 0)
-            setting = Setting(oriented, unknown, lo, None, Span(first, first), frame)
-            tail = _tail(slot, strips, setting)[..., 0]
+            if lo == slot.lo:
+                tail = _at(strips[index], first)
+            else:
+                setting = Setting(oriented, unknown, lo, None, Span(first, first), frame)
+                tail = _tail(slot, strips, setting)[..., 0]
             pair.append(oriented.join(reach, oriented.meet(path, tail)))
         return pair[0], pair[1]
 

@@ -1,15 +1,15 @@
 """When to leave numpy for machine code, and the door to it.
 
 Compiled kernels give the same bits; they only cost an import (0.4 s) and, once per machine, a
-compilation. So in `auto` mode they are taken when the process already uses numba, or when numpy
-has done enough work for the import to pay. If numba is missing or cannot cache, numpy stays.
+compilation. So in `auto` mode they are taken when numpy has done enough work for that to pay. If
+numba is missing or cannot cache, numpy stays.
 """
 
 import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def mode() -> Mode:
             raise UnsupportedError(
                 f"{VARIABLE}={wanted!r} is not a kernel mode; use one of {', '.join(modes)}."
             )
-        _State.mode = modes[modes.index(cast(Mode, wanted))]
+        _State.mode = wanted
     return _State.mode
 
 
@@ -80,11 +80,11 @@ def _wanted(work: int) -> Any:
         return _load()
     if work < SHORTEST:
         return None
-    if _State.module is None:
+    if _State.module is None and not _State.broken:
         _State.work += work
-        if "numba" not in sys.modules and _State.work < ENOUGH_WORK:
-            return None
-    return _load()
+        enough = ENOUGH_WORK // 10 if "numba" in sys.modules else ENOUGH_WORK
+        return _load() if _State.work >= enough else None
+    return _State.module
 
 
 def _rows(x: Values) -> Values:

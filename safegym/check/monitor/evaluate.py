@@ -52,10 +52,11 @@ def evaluate(
 ) -> Evaluation:
     """Returns all slots' strips. Raises TraceError where a term has no finite value."""
     result = Evaluation([], [], {})
-    for index, span in enumerate(spans):
-        pair = _slot(plan, index, frame, samples, span, lattice, carry or {}, result)
-        result.lower.append(pair[0])
-        result.upper.append(pair[1])
+    with np.errstate(over="ignore", under="ignore"):
+        for index, span in enumerate(spans):
+            pair = _slot(plan, index, frame, samples, span, lattice, carry or {}, result)
+            result.lower.append(pair[0])
+            result.upper.append(pair[1])
     return result
 
 
@@ -148,10 +149,8 @@ def _atom(
     values = (
         _COMPARE[atom.comparison](left, right)
         if lattice.dtype is np.bool_
-        else margin(atom, left, right, plan.scales[atom])
+        else _margin(atom, left, right, plan.scales[atom])
     )
-    if values.ndim == 0:
-        values = np.full((*samples.rows, last - span.first + 1), values)
     strip = Strip(values, span.first)
     if span.last <= frame.last or frame.beyond in ("held", "absent"):
         return _both(strip)
@@ -170,10 +169,12 @@ def _extended(values: Values, count: int, value: bool | float) -> Values:
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
-def margin(atom: Atom, left: Values, right: Values, scale: float) -> Values:
-    """Returns the atom's margin in multiples of `scale`; overflow gives infinities, never NaN."""
+def _margin(atom: Atom, left: Values, right: Values, scale: float) -> Values:
+    """The margin in multiples of `scale`; overflow gives infinities, never NaN; 0.0 for -0.0."""
     if atom.comparison in ("<", "<="):
         left, right = right, left
-    with np.errstate(over="ignore", under="ignore"):
-        values = np.subtract(left, right)
-        return values + 0.0 if scale == 1.0 else values / scale + 0.0
+    values: Values = np.subtract(left, right)
+    if scale != 1.0:
+        values /= scale
+    values += 0.0
+    return values

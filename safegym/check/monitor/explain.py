@@ -56,6 +56,7 @@ class _Walk:
 
     def __init__(self, run: Run, side: Side) -> None:
         self.run = run
+        self.side = side
         self.frame: Frame = run.frame
         self.truth: list[Strip] = getattr(run.truth, side)
         self.margins: list[Strip] | None = (
@@ -89,7 +90,8 @@ class _Walk:
         return None
 
     def _future(self, slot: Slot, k: int) -> tuple[int, int] | None:
-        first, last = k + slot.lo, self._last(slot, k)
+        lo, last = self._window(slot, k)
+        first = k + lo
         if last < first:
             return None
         sign = -1.0 if slot.dual else 1.0
@@ -98,24 +100,33 @@ class _Walk:
         if slot.kind == "eventually":
             return right, first + int(np.argmax(ranks))
         left = slot.operands[0]
-        held = sign * self.ranks(left, k, max(k, last - 1))
-        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[slot.lo :][: len(ranks)]
-        j = int(np.argmax(np.minimum(ranks, path)))
+        held = sign * self.ranks(left, k, last)
+        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[lo:][: len(ranks)]
+        terms = np.minimum(ranks, path)
+        j = int(np.argmax(terms))
+        if self._goes_on(slot) and held.min() > terms[j]:
+            return left, k + int(np.argmin(held))
         if ranks[j] <= path[j]:
             return right, first + j
-        return left, k + int(np.argmin(held[: slot.lo + j]))
+        return left, k + int(np.argmin(held[: lo + j]))
 
-    def _last(self, slot: Slot, k: int) -> int:
-        """The last sample worth reading: past the strips nothing changes."""
+    def _goes_on(self, slot: Slot) -> bool:
+        """Whether an unseen continuation could still meet this until (break this release)."""
+        best = "lower" if slot.dual else "upper"
+        return self.frame.open and slot.hi is None and self.side == best
+
+    def _window(self, slot: Slot, k: int) -> tuple[int, int]:
+        """Lower offset and last sample worth reading: past the strips nothing changes."""
         frame = self.frame
-        if slot.hi is None:
-            if k + slot.lo <= frame.end:
-                return frame.end
-            return k + slot.lo if frame.beyond == "held" else -1
+        if slot.hi is None and k + slot.lo <= frame.end:
+            return slot.lo, frame.end
         if frame.beyond == "absent":
-            return min(k + slot.hi, frame.last)
-        fixed = max(self.truth[operand].last for operand in slot.operands) + 1
-        return min(k + slot.hi, max(fixed, k + slot.lo))
+            return slot.lo, -1 if slot.hi is None else min(k + slot.hi, frame.last)
+        if slot.hi is None and frame.beyond != "held":
+            return slot.lo, -1
+        fixed = 1 + max(k, *(self.truth[operand].last for operand in slot.operands))
+        lo = min(slot.lo, fixed - k)
+        return lo, min(k + (slot.lo if slot.hi is None else slot.hi), fixed)
 
     def _past(self, slot: Slot, k: int) -> tuple[int, int] | None:
         first, last = 0 if slot.hi is None else max(0, k - slot.hi), k - slot.lo
@@ -174,7 +185,7 @@ def _reads(run: Run, slot: Slot, k: int) -> tuple[int, int]:
     if slot.kind == "next":
         return k + 1, k + 1
     if slot.kind in ("eventually", "until"):
-        first = k if slot.kind == "until" else k + slot.lo
-        last = frame.end if slot.hi is None else k + slot.hi
-        return first, min(last, max(first, frame.last + slot.settle + slot.lo))
+        fixed = max(k, frame.last + slot.settle)
+        last = frame.end if slot.hi is None else min(k + slot.hi, fixed)
+        return (k if slot.kind == "until" else min(k + slot.lo, fixed)), last
     return k, k

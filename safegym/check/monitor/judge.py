@@ -1,6 +1,5 @@
 """The verdict on one trace: status in its own pass, robustness, witness."""
 
-from safegym.check.monitor.evaluate import margin
 from safegym.check.monitor.explain import Path, Side, deciding, still_open, worst_sample
 from safegym.check.monitor.frame import frame_of
 from safegym.check.monitor.plan import plan_of, property_of
@@ -9,7 +8,6 @@ from safegym.check.monitor.share import Share, share_margins, share_of, share_st
 from safegym.check.monitor.words import words_of
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Atom, Formula
-from safegym.formula.terms import signals_of
 from safegym.trace.model import Trace
 from safegym.verdict import Robustness, Status, Verdict, Witness
 
@@ -126,12 +124,12 @@ class _Judgement:
 
     def _raw(self, atom: Atom, step: int) -> float:
         sides = [self.run.readings.value(side) for side in (atom.left, atom.right)]
-        left, right = (side[step] if side.ndim else side for side in sides)
-        return float(margin(atom, left, right, 1.0))
+        left, right = (float(side[step] if side.ndim else side) for side in sides)
+        return right - left if atom.comparison in ("<", "<=") else left - right
 
     def _values(self, atom: Atom, step: int) -> dict[str, float | tuple[float, ...]]:
         found: dict[str, float | tuple[float, ...]] = {}
-        for signal in signals_of(atom):
+        for signal in self.run.plan.reads[atom]:
             value = self.run.arrays[signal.name][step]
             found[signal.name] = tuple(map(float, value)) if signal.shape else float(value)
         return found

@@ -21,7 +21,8 @@ def slide(x: Values, width: int, join: np.ufunc) -> Values:
     if width == 1:
         return x
     if x.shape[-1] == width:
-        return join.reduce(x, axis=-1, keepdims=True)
+        whole: Values = join.reduce(x, axis=-1, keepdims=True)
+        return whole
     fast = compiled.slide(x, width, join)
     if fast is not None:
         return fast
@@ -43,7 +44,7 @@ def _slide_doubling(x: Values, width: int, join: np.ufunc) -> Values:
 
 
 def _slide_blocks(x: Values, width: int, join: np.ufunc) -> Values:
-    """Blocks of van Herk /  Gil-Werman: a window is a block's suffix joined with the next block's prefix."""
+    """A window is the suffix of one block joined with the prefix of the next."""
     n = x.shape[-1]
     blocks = -(-n // width)
     pad = blocks * width - n
@@ -53,7 +54,8 @@ def _slide_blocks(x: Values, width: int, join: np.ufunc) -> Values:
     prefix = join.accumulate(cut, axis=-1).reshape(x.shape)
     suffix = join.accumulate(cut[..., ::-1], axis=-1)[..., ::-1].reshape(x.shape)
     count = n - width + 1
-    return join(suffix[..., :count], prefix[..., width - 1 : width - 1 + count])
+    joined: Values = join(suffix[..., :count], prefix[..., width - 1 : width - 1 + count])
+    return joined
 
 
 def running(x: Values, join: np.ufunc) -> Values:
@@ -133,4 +135,5 @@ def _until_runs(left: Values, right: Values, width: int, lattice: Lattice) -> Va
     rest = width - length
     if not rest:
         return reach
-    return join(reach[..., :-rest], meet(path[..., :-rest], reach[..., rest:]))
+    joined: Values = join(reach[..., :-rest], meet(path[..., :-rest], reach[..., rest:]))
+    return joined

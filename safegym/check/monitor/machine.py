@@ -12,7 +12,6 @@ import numpy as np
 
 from safegym.check.monitor.lattice import Values
 
-
 _numba: Any = import_module("numba")
 
 
@@ -21,58 +20,58 @@ def _compile(function: Any) -> Any:
 
 
 @_compile
-def _slide_row(x: Values, width: int, buffer: Values, out: Values) -> None:
-    """Larger value over runs of `width`. buffer: width values of scratch."""
-    n = x.shape[0]
-    count = n - width + 1
+def _slide_row(x: Values, width: int, out: Values) -> None:
+    """Larger value over runs of `width`: block suffixes go to `out`, then meet the prefixes."""
+    count = x.shape[0] - width + 1
     start = 0
     while start < count:
-        last = start + width - 1
-        best = x[last]
-        buffer[width - 1] = best
-        for i in range(width - 2, -1, -1):
+        stop = min(width, count - start)
+        best = x[start + width - 1]
+        for i in range(width - 1, stop - 1, -1):
             value = x[start + i]
             if value > best:
                 best = value
-            buffer[i] = best
-        out[start] = buffer[0]
-        stop = min(width, count - start)
+        for i in range(stop - 1, -1, -1):
+            value = x[start + i]
+            if value > best:
+                best = value
+            out[start + i] = best
         if stop > 1:
-            best = x[last + 1]
+            best = x[start + width]
             for i in range(1, stop):
-                value = x[last + i]
+                value = x[start + width - 1 + i]
                 if value > best:
                     best = value
-                held = buffer[i]
-                out[start + i] = held if held > best else best
+                if best > out[start + i]:
+                    out[start + i] = best
         start += width
 
 
 @_compile
-def _slide_row_down(x: Values, width: int, buffer: Values, out: Values) -> None:
-    """Smaller value over runs of `width`."""
-    n = x.shape[0]
-    count = n - width + 1
+def _slide_row_down(x: Values, width: int, out: Values) -> None:
+    """Smaller value over runs of `width`: block suffixes go to `out`, then meet the prefixes."""
+    count = x.shape[0] - width + 1
     start = 0
     while start < count:
-        last = start + width - 1
-        best = x[last]
-        buffer[width - 1] = best
-        for i in range(width - 2, -1, -1):
+        stop = min(width, count - start)
+        best = x[start + width - 1]
+        for i in range(width - 1, stop - 1, -1):
             value = x[start + i]
             if value < best:
                 best = value
-            buffer[i] = best
-        out[start] = buffer[0]
-        stop = min(width, count - start)
+        for i in range(stop - 1, -1, -1):
+            value = x[start + i]
+            if value < best:
+                best = value
+            out[start + i] = best
         if stop > 1:
-            best = x[last + 1]
+            best = x[start + width]
             for i in range(1, stop):
-                value = x[last + i]
+                value = x[start + width - 1 + i]
                 if value < best:
                     best = value
-                held = buffer[i]
-                out[start + i] = held if held < best else best
+                if best < out[start + i]:
+                    out[start + i] = best
         start += width
 
 
@@ -80,12 +79,11 @@ def _slide_row_down(x: Values, width: int, buffer: Values, out: Values) -> None:
 def slide(x: Values, width: int, up: bool) -> Values:
     """Join over runs of `width`, each row."""
     out = np.empty((x.shape[0], x.shape[1] - width + 1), x.dtype)
-    buffer = np.empty(width, x.dtype)
     for row in range(x.shape[0]):
         if up:
-            _slide_row(x[row], width, buffer, out[row])
+            _slide_row(x[row], width, out[row])
         else:
-            _slide_row_down(x[row], width, buffer, out[row])
+            _slide_row_down(x[row], width, out[row])
     return out
 
 

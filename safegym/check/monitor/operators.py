@@ -103,7 +103,7 @@ def _until_bounded(
     if lo == 0:
         return values
     path = take(left, span.first, span.last + lo - 1, after=setting.after)
-    return lattice.meet(kernels.slide(path, lo, lattice.meet), values)
+    return _along(path, values, lo, lattice)
 
 
 def _unbounded_future(left: Strip | None, right: Strip, setting: Setting) -> Values:
@@ -141,7 +141,8 @@ def _eventually_tail(right: Strip, setting: Setting, span: Span) -> Values:
         return constant(right.values.shape[:-1], count, lattice.top, lattice.dtype)
     values = take(right, span.first + lo, end)
     if span.first == span.last:
-        return lattice.join.reduce(values, axis=-1, keepdims=True)
+        joined: Values = lattice.join.reduce(values, axis=-1, keepdims=True)
+        return joined
     return kernels.remaining(values, lattice.join)[..., : span.last - span.first + 1]
 
 
@@ -156,7 +157,13 @@ def _until_tail(left: Strip, right: Strip, setting: Setting, span: Span) -> Valu
     if lo == 0:
         return values
     path = take(left, span.first, span.last + lo - 1)
-    return lattice.meet(kernels.slide(path, lo, lattice.meet), values)
+    return _along(path, values, lo, lattice)
+
+
+def _along(path: Values, values: Values, lo: int, lattice: Lattice) -> Values:
+    """Values behind a lower bound: the left side must hold over those `lo` samples too."""
+    met: Values = lattice.meet(kernels.slide(path, lo, lattice.meet), values)
+    return met
 
 
 def once(argument: Strip, setting: Setting) -> tuple[Values, Values | None]:
@@ -214,4 +221,4 @@ def since(left: Strip, right: Strip, setting: Setting) -> tuple[Values, Values |
     if lo == 0:
         return values, carry
     path = take(left, span.first - lo + 1, span.last, before=lattice.top)
-    return lattice.meet(kernels.slide(path, lo, lattice.meet), values), carry
+    return _along(path, values, lo, lattice), carry

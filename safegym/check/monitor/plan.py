@@ -71,8 +71,9 @@ class Plan:
     """A compiled episode property.
 
     formula: the step formula. slots: topological order, the root last. scales: each atom's scale,
-    empty with `refusal` set where margins are refused. share: (comparison, bound) where the root
-    is a fraction of samples, of which the slots hold the argument.
+    empty with `refusal` set where margins are refused. reads: each atom's signals. share:
+    (comparison, bound) where the root is a fraction of samples, of which the slots hold the
+    argument.
     """
 
     formula: Formula
@@ -80,6 +81,7 @@ class Plan:
     slots: tuple[Slot, ...]
     signals: tuple[Signal, ...]
     scales: dict[Atom, float]
+    reads: dict[Atom, tuple[Signal, ...]]
     refusal: str
     share: tuple[Comparison, float] | None
     look_ahead: int
@@ -117,6 +119,7 @@ def compile_steps(formula: Formula, dt: Fraction) -> Plan:
         slots=slots,
         signals=signals_of(body),
         scales={atom: scale_of(atom) or 1.0 for atom in atoms} if scale.ok else {},
+        reads={atom: signals_of(atom) for atom in atoms},
         refusal=scale.reason,
         share=share,
         look_ahead=look_ahead(formula),

@@ -84,9 +84,11 @@ class Readings:
         if not isinstance(term, Apply):
             raise UnsupportedError(f"The monitor cannot evaluate the term {term}.")
         arguments = [self.value(argument) for argument in term.arguments]
+        if term.operation in SELECTING:
+            return _apply(term.operation, arguments)
         with np.errstate(all="ignore"):
             result = _apply(term.operation, arguments)
-        if term.operation not in SELECTING and not np.isfinite(result).all():
+        if not np.isfinite(result).all():
             raise TraceError(_not_real(term, result))
         return result
 

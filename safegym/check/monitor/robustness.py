@@ -25,7 +25,6 @@ class Run:
     plan: Plan
     frame: Frame
     arrays: dict[str, Floats]
-    spans: tuple[Span, ...]
     readings: Readings
     truth: Evaluation
     margins: Evaluation | None
@@ -45,6 +44,18 @@ def run(
     margins: bool = True,
 ) -> Run:
     """Evaluates the plan so that its root is right at samples 0..needed."""
+    spans, samples = _prepared(plan, frame, arrays, needed)
+    truth = evaluate(plan, frame, samples, spans, TRUTH)
+    found = None
+    if margins and not plan.refusal:
+        found = evaluate(plan, frame, samples, spans, MARGIN)
+    return Run(plan, frame, arrays, samples.readings, truth, found)
+
+
+def _prepared(
+    plan: Plan, frame: Frame, arrays: dict[str, Floats], needed: int
+) -> tuple[tuple[Span, ...], Samples]:
+    """Spans of the slots, and readings over the samples that they read."""
     spans = spans_of(plan, frame, needed)
     last = max(
         min(span.last, frame.last)
@@ -52,12 +63,7 @@ def run(
         if slot.kind in ("atom", "constant")
     )
     readings = Readings({name: array[: last + 1] for name, array in arrays.items()})
-    samples = Samples(readings, 0, last)
-    truth = evaluate(plan, frame, samples, spans, TRUTH)
-    found = None
-    if margins and not plan.refusal:
-        found = evaluate(plan, frame, samples, spans, MARGIN)
-    return Run(plan, frame, arrays, spans, readings, truth, found)
+    return spans, Samples(readings, 0, last)
 
 
 def shortened(frame: Frame, last: int) -> Frame:
@@ -85,9 +91,10 @@ def robustness(
     else:
         if plan.refusal:
             raise UnsupportedError(f"No margins for {formula}: {plan.refusal}")
-        margins = run(plan, frame, arrays, needed=last).margins
-        if margins is None:
-            raise UnsupportedError(f"No margins for {formula}.")
-        low, high = (take(strip[-1], 0, last).copy() for strip in (margins.lower, margins.upper))
+        spans, samples = _prepared(plan, frame, arrays, last)
+        margins = evaluate(plan, frame, samples, spans, MARGIN)
+        low = take(margins.lower[-1], 0, last)
+        shared = margins.upper[-1] is margins.lower[-1]
+        high = low if shared else take(margins.upper[-1], 0, last)
     low.flags.writeable = high.flags.writeable = False
     return low, high

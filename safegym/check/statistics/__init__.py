@@ -19,6 +19,7 @@ from safegym.check.statistics.levels import (
 )
 from safegym.check.statistics.limits import lower_limit, lower_limits, upper_limit, upper_limits
 from safegym.check.statistics.mean import MeanEProcess
+from safegym.check.statistics.mean_limits import mean_limits
 from safegym.check.statistics.outcomes import Decision, Outcome
 from safegym.check.statistics.planning import (
     CertificationPlan,
@@ -54,6 +55,7 @@ __all__ = [
     "labelled_interval",
     "lower_limit",
     "lower_limits",
+    "mean_limits",
     "mean_statement",
     "observed_statement",
     "operating",

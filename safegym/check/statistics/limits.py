@@ -79,7 +79,7 @@ def upper_limits(violations: ArrayLike, episodes: ArrayLike, *, level: Probabili
 
     It lies above by less than 1e-9 of it. Undecided episodes must already be counted as violations.
     """
-    failed, total, log_goal = _arrays(violations, episodes, level)
+    failed, total, log_goal, shape = _arrays(violations, episodes, level)
     safe = total - failed
     low, high = np.full(failed.shape, -745.0), np.full(failed.shape, 37.0)
     ratios = np.array((0.0, *RATIOS))[:, None]
@@ -92,7 +92,7 @@ def upper_limits(violations: ArrayLike, episodes: ArrayLike, *, level: Probabili
         claims = _log_sum(weights + on_violation + on_safe * safe) >= enough
         low, high = np.where(claims, low, middle), np.where(claims, middle, high)
     limit = np.minimum(_expit(high) * (1.0 + 1e-12), 1.0)
-    return np.where(safe > 0, limit, 1.0)
+    return np.where(safe > 0, limit, 1.0).reshape(shape)
 
 
 def lower_limits(violations: ArrayLike, episodes: ArrayLike, *, level: Probability) -> Floats:
@@ -100,7 +100,7 @@ def lower_limits(violations: ArrayLike, episodes: ArrayLike, *, level: Probabili
 
     It lies below by less than 1e-9 of it. Undecided episodes must already be counted as safe.
     """
-    failed, total, log_goal = _arrays(violations, episodes, level)
+    failed, total, log_goal, shape = _arrays(violations, episodes, level)
     safe = total - failed
     low, high = np.full(failed.shape, -700.0), np.full(failed.shape, 37.0)
     ratios = np.array(RATIOS)[:, None]
@@ -114,7 +114,7 @@ def lower_limits(violations: ArrayLike, episodes: ArrayLike, *, level: Probabili
         claims = _log_sum(weight + on_safe - scale * total) >= enough
         low, high = np.where(claims, middle, low), np.where(claims, high, middle)
     found = _expit(low) * (1.0 - 1e-12)
-    return np.where((failed > 0) & (low > -700.0), found, 0.0)
+    return np.where((failed > 0) & (low > -700.0), found, 0.0).reshape(shape)
 
 
 def _counts(
@@ -129,7 +129,7 @@ def _counts(
 
 def _arrays(
     violations: ArrayLike, episodes: ArrayLike, level: Probability
-) -> tuple[Floats, Floats, float]:
+) -> tuple[Floats, Floats, float, tuple[int, ...]]:
     failed, total = np.broadcast_arrays(
         np.asarray(violations, dtype=np.float64), np.asarray(episodes, dtype=np.float64)
     )
@@ -139,7 +139,8 @@ def _arrays(
             "violations and episodes must be whole, with 0 <= violations <= episodes."
         )
     exact = exact_probability(level, "level")
-    return failed, total, math.log(exact.denominator) - math.log(exact.numerator)
+    log_goal = math.log(exact.denominator) - math.log(exact.numerator)
+    return failed.ravel(), total.ravel(), log_goal, failed.shape
 
 
 def _fresh(make: Callable[[Fraction], Mixture], threshold: float) -> Mixture:

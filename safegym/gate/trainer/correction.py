@@ -7,7 +7,6 @@ import numpy as np
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.vec_env import VecNormalize
 
-from safegym.errors import GateError
 from safegym.gate.penalty import Penaliser, Violation
 from safegym.gate.trainer.events import PenaltyApplied
 from safegym.gate.trainer.learner import RolloutProbe
@@ -50,8 +49,8 @@ def due_penalties(
         episode = item.finished
         due += _due(item.violations, episode.trace, episode.slot, episode.start, episode.last_row)
     for slot in slots:
-        if slot.actions:
-            prefix = slot.recorder.prefix()
+        prefix = slot.prefix()
+        if len(prefix.rewards):
             violations = penaliser.violations(prefix)
             due += _due(violations, prefix, slot.slot, slot.start, rows - 1)
     return due
@@ -78,17 +77,6 @@ def apply(
         applied.append(_with_amount(penalty, amount))
     buffer.compute_returns_and_advantage(probe.last_values, probe.last_dones)
     return applied
-
-
-def check_rewards(buffer: RolloutBuffer, slots: Sequence[TrainingSlot]) -> None:
-    """Raises GateError when the buffer holds a reward or value that is not finite."""
-    bad = np.argwhere(~(np.isfinite(buffer.rewards) & np.isfinite(buffer.values)))
-    if len(bad):
-        row, slot = (int(n) for n in bad[0])
-        raise GateError(
-            f"The reward or value at step {row} of the rollout in slot {slots[slot].slot} is not "
-            "finite; the last checkpoint is kept."
-        )
 
 
 def _due(

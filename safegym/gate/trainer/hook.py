@@ -75,7 +75,10 @@ class GateHook(Protocol):
         ...
 
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
-        """Put `state` back; `load(policy_digest)` gives a kept policy."""
+        """Put `state` back; `load(policy_digest)` gives a kept policy.
+
+        An empty state is that of a gate that has not been asked yet.
+        """
         ...
 
 

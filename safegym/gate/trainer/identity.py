@@ -4,10 +4,12 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from safegym.errors import GateError
 from safegym.formula.claim import Claim
+from safegym.gate.trainer.folder import IDENTITY, RunFolder
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.scenario.seeds import claim_set_digest
 from safegym.scenario.spec import ScenarioSpec
@@ -91,3 +93,12 @@ class RunIdentity:
             for name in names
             if self.versions.get(name) != now.versions.get(name)
         )
+
+
+def stored_identity(out: str | Path) -> RunIdentity:
+    """What the run in a folder is. Raises RunFolderError or GateError when it is none."""
+    folder = RunFolder(out)
+    document = folder.read(IDENTITY)
+    if document is None:
+        raise folder.not_a_run()
+    return RunIdentity.from_json(document)

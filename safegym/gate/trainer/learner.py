@@ -7,10 +7,11 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecEnv, VecNormalize
+from stable_baselines3.common.vec_env import VecEnv
 
 from safegym.errors import GateError
 from safegym.gate.trainer.settings import Linear, Schedule, TrainSettings
+from safegym.gate.trainer.vector import TrainingEnvs
 from safegym.policy.sb3.checkpoint import Checkpoint, restore_checkpoint
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {
@@ -53,10 +54,13 @@ class RolloutProbe(BaseCallback):
 
     scales: reward normalisation at each step of the rollout, empty where rewards are not
     normalised. last_values, last_dones: as the buffer was given them.
+    Raises GateError at the step at which an observation or a reward is not finite.
     """
 
-    def __init__(self, normalise: VecNormalize | None) -> None:
+    def __init__(self, envs: TrainingEnvs) -> None:
         super().__init__(verbose=0)
+        self._slots = envs.slots
+        normalise = envs.normalise
         self._normalise = normalise if normalise is not None and normalise.norm_reward else None
         self.scales: list[float] = []
 
@@ -76,6 +80,11 @@ class RolloutProbe(BaseCallback):
         self.scales = []
 
     def _on_step(self) -> bool:
+        for what, name in (("The reward", "rewards"), ("The observation", "new_obs")):
+            finite = np.isfinite(self.locals[name])
+            if not finite.all():
+                slot = self._slots[int(np.argwhere(~finite)[0, 0])]
+                raise slot.not_finite(f"{what} is not finite at step {slot.row} of the rollout")
         if self._normalise is not None:
             variance = float(self._normalise.ret_rms.var)
             self.scales.append(float(np.sqrt(variance + self._normalise.epsilon)))

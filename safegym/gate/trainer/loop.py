@@ -29,7 +29,7 @@ from safegym.gate.trainer.events import (
 )
 from safegym.gate.trainer.folder import DECISION, IDENTITY, LAST, RunFolder
 from safegym.gate.trainer.hook import GateDecision, GateHook
-from safegym.gate.trainer.identity import RunIdentity
+from safegym.gate.trainer.identity import RunIdentity, stored_identity
 from safegym.gate.trainer.learner import (
     RolloutProbe,
     begin,
@@ -163,6 +163,7 @@ class Trainer:
         identity.check_same_run(now)
         last = self._folder.read(LAST)
         if last is None:
+            self._gate.restore({}, self.frozen)
             return self._begin()
         self._epoch = int(last["epoch"])
         self._policies = {int(epoch): digest for epoch, digest in last["policies"].items()}
@@ -182,7 +183,7 @@ class Trainer:
     def _build(self) -> None:
         self._envs = make_envs(self._spec, self._settings, self._claims)
         self._learner = make_learner(self._settings, self._envs.env)
-        self._probe = RolloutProbe(self._envs.normalise)
+        self._probe = RolloutProbe(self._envs)
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         self._build()
@@ -216,7 +217,6 @@ class Trainer:
             learner.collect_rollouts(
                 self._envs.env, self._callback, learner.rollout_buffer, self._settings.n_steps
             )
-            correction.check_rewards(learner.rollout_buffer, self._envs.slots)
         with tally.timed("verify"):
             slots = self._envs.slots
             judged = correction.judge_finished(self._penaliser, slots)
@@ -228,12 +228,20 @@ class Trainer:
             happened = banking.take_in(judged, self._penaliser, self._bank)
         learner._update_current_progress_remaining(learner.num_timesteps, self._settings.steps)
         with tally.timed("train"):
-            learner.train()
-            check_weights(learner, kept=f"The checkpoint of epoch {self._epoch} is kept.")
+            self._update()
         tally.add(judged, applied)
         self._emit([*happened, *applied])
         steps, total = learner.num_timesteps, self._settings.steps
         self._listener(rollout_report(self._epoch + 1, steps, total, judged))
+
+    def _update(self) -> None:
+        kept = f"The checkpoint of epoch {self._epoch} is kept."
+        try:
+            self._learner.train()
+        except ValueError:
+            check_weights(self._learner, kept=kept)
+            raise
+        check_weights(self._learner, kept=kept)
 
     def _at_boundary(self) -> bool:
         steps = self._learner.num_timesteps
@@ -349,8 +357,7 @@ class Trainer:
             self._listener(RolledBack(record.epoch, epoch, record.policy_digest))
 
     def _forget_checkpoints(self, record: DecisionRecord) -> None:
-        ranked = [digest for digest in self._gate.keeps() if digest]
-        wanted = {*ranked[: self._settings.keep_best], self._policies[self._epoch]}
+        wanted = set(self._gate.keeps())
         if record.action in ("promote", "rollback"):
             wanted.add(record.policy_digest)
         keep = {epoch for epoch, digest in self._policies.items() if digest in wanted}
@@ -403,12 +410,3 @@ class Trainer:
     def _emit(self, events: Sequence[Event]) -> None:
         for event in events:
             self._listener(event)
-
-
-def stored_identity(out: str | Path) -> RunIdentity:
-    """What the run in a folder is. Raises RunFolderError or GateError when it is none."""
-    folder = RunFolder(out)
-    document = folder.read(IDENTITY)
-    if document is None:
-        raise folder.not_a_run()
-    return RunIdentity.from_json(document)

@@ -11,7 +11,7 @@ from safegym.gate.penalty import PenaltySettings
 from safegym.gate.replay import ReplaySettings
 
 Activation = Literal["tanh", "relu", "elu"]
-_COUNTS = ("steps", "gate_every", "n_envs", "n_steps", "batch_size", "n_epochs", "keep_best")
+_COUNTS = ("steps", "gate_every", "n_envs", "n_steps", "batch_size", "n_epochs")
 _NUMBERS = ("gamma", "gae_lambda", "ent_coef", "vf_coef", "max_grad_norm", "log_std_init")
 
 
@@ -24,6 +24,8 @@ class Linear:
     fraction: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("start", "end", "fraction"):
+            object.__setattr__(self, name, _finite(name, getattr(self, name)))
         if not 0.0 < self.fraction <= 1.0:
             raise GateError(f"Linear(fraction={self.fraction}): give a share in (0, 1].")
 
@@ -45,7 +47,6 @@ class TrainSettings:
     learning_rate, clip_range: a number or a `Linear`. net_arch: widths of the hidden layers of
     policy and value network. normalise: running normalisation of observations;
     normalise_reward: of rewards. seed: root of all training randomness.
-    keep_best: checkpoints kept besides the last: those that the gate ranks best.
     stop_when_promoted: whether a promotion ends the run.
     Defaults follow stable-baselines3's PPO, with 8 environments.
     """
@@ -71,7 +72,6 @@ class TrainSettings:
     normalise: bool = False
     normalise_reward: bool = False
     seed: int = 0
-    keep_best: int = 3
     stop_when_promoted: bool = True
     penalty: PenaltySettings = field(default_factory=PenaltySettings)
     replay: ReplaySettings = field(default_factory=ReplaySettings)
@@ -86,8 +86,12 @@ class TrainSettings:
             _check_count(name, getattr(self, name), least=1)
         _check_count("seed", self.seed, least=0)
         for name in _NUMBERS:
-            if not math.isfinite(getattr(self, name)):
-                raise GateError(f"{name} is {getattr(self, name)}; give a finite number.")
+            object.__setattr__(self, name, _finite(name, getattr(self, name)))
+        if self.target_kl is not None:
+            object.__setattr__(self, "target_kl", _finite("target_kl", self.target_kl))
+        for name in ("learning_rate", "clip_range"):
+            if not isinstance(getattr(self, name), Linear):
+                object.__setattr__(self, name, _finite(name, getattr(self, name)))
         for width in self.net_arch:
             _check_count("net_arch", width, least=1)
         if self.activation not in ("tanh", "relu", "elu"):
@@ -127,6 +131,19 @@ class TrainSettings:
         except (TypeError, ValueError) as error:
             raise GateError(f"Stored training settings are malformed: {error}.") from error
 
+    @classmethod
+    def of(cls, changes: Mapping[str, Any]) -> "TrainSettings":
+        """The defaults with some fields changed, given as plain data: a scenario's own settings.
+
+        Values are as in `to_json`; penalty and replay may name some of their fields only.
+        Raises GateError for an unknown field or a bad value.
+        """
+        data = cls().to_json()
+        for name, value in changes.items():
+            nested = name in ("penalty", "replay") and isinstance(value, Mapping)
+            data[name] = {**data[name], **value} if nested else _plain(value)
+        return cls.from_json(data)
+
     def _check_batches(self) -> None:
         if self.gate_every % self.rollout:
             nearest = max(1, round(self.gate_every / self.rollout)) * self.rollout
@@ -146,6 +163,13 @@ def _check_count(name: str, value: Any, *, least: int) -> None:
         raise GateError(f"{name} is {value!r}; give a whole number of at least {least}.")
 
 
+def _finite(name: str, value: Any) -> float:
+    """The number as a float: JSON writes 1.0 as 1, and a resumed run must not differ by that."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise GateError(f"{name} is {value!r}; give a finite number.")
+    return float(value)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Linear):
         return value.to_json()
@@ -153,4 +177,4 @@ def _plain(value: Any) -> Any:
 
 
 def _schedule(value: Any) -> Schedule:
-    return Linear(**value) if isinstance(value, Mapping) else float(value)
+    return Linear(**value) if isinstance(value, Mapping) else value

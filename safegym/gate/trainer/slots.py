@@ -1,12 +1,10 @@
 """One sub-environment of training: seeds by (slot, episode number), replays, and bookkeeping."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsFloat
 
 import gymnasium as gym
-import numpy as np
 from numpy.typing import NDArray
 
 from safegym.errors import GateError
@@ -42,7 +40,7 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
     """Wraps a recorder; what a vector environment passes to reset is replaced by the plan's seed.
 
     DummyVecEnv resets a finished sub-environment without a seed, so seeding must happen here.
-    Raises GateError at the step at which an observation or a reward is not finite.
+    The actions of the open episode, for a resume, are those that the recorder holds.
     """
 
     def __init__(self, recorder: Recorder, slot: int, seed_of: SeedOf, desk: ReplayDesk) -> None:
@@ -51,8 +49,8 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
         self.slot = slot
         self.row = 0
         self.start = Start(episode=-1, seed=0)
-        self.actions: list[NDArray[Any]] = []
         self.finished: list[FinishedEpisode] = []
+        self._steps = 0
         self._seed_of = seed_of
         self._desk = desk
 
@@ -72,18 +70,13 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
         return self._begin(Start(episode, replay.seed, replay.options, replay))
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Step the recorder, and keep the action for a resume."""
-        self.actions.append(np.array(action))
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if not (math.isfinite(reward) and math.isfinite(np.sum(observation))):
-            self._refuse(observation, reward)
-        if terminated or truncated:
-            trace = self.recorder.trace
-            if trace is None:
-                raise GateError("The recorder kept no trace of an episode that ended.")
-            self.finished.append(FinishedEpisode(self.slot, self.start, trace, self.row))
+        """Step the recorder; an episode that ends is kept for the judging after the rollout."""
+        result = self.env.step(action)
+        self._steps += 1
+        if result[2] or result[3]:
+            self._close()
         self.row += 1
-        return observation, reward, terminated, truncated, info
+        return result
 
     def resume(self, start: Start, actions: NDArray[Any]) -> Any:
         """Run an open episode again from its start; returns the last observation."""
@@ -98,18 +91,31 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
         self.begin_rollout()
         return observation
 
+    def prefix(self) -> Trace:
+        """The open episode so far. Raises GateError where a number in it is not finite."""
+        prefix = self.recorder.prefix()
+        if len(prefix.rewards) < self._steps:
+            raise self.not_finite(prefix.end.reason)
+        return prefix
+
     def _begin(self, start: Start) -> tuple[Any, dict[str, Any]]:
         self.start = start
-        self.actions = []
+        self._steps = 0
         return self.env.reset(seed=start.seed, options=dict(start.options) or None)
 
-    def _refuse(self, observation: Any, reward: Any) -> None:
-        what = "reward" if not math.isfinite(reward) else "observation"
-        if what == "observation" and np.isfinite(observation).all():
-            return
-        raise GateError(
-            f"The {what} is not finite at step {len(self.actions)} of training episode "
-            f"{self.start.episode} of slot {self.slot} (seed {self.start.seed}). The last "
-            "checkpoint is kept; find the cause with: safegym record SCENARIO --seed "
-            f"{self.start.seed}"
+    def _close(self) -> None:
+        trace = self.recorder.trace
+        if trace is None:
+            raise GateError("The recorder kept no trace of an episode that ended.")
+        if len(trace.rewards) < self._steps:
+            raise self.not_finite(trace.end.reason)
+        self.finished.append(FinishedEpisode(self.slot, self.start, trace, self.row))
+
+    def not_finite(self, what: str) -> GateError:
+        """The error for a number that is not finite."""
+        start = self.start
+        return GateError(
+            f"{what}, in training episode {start.episode} of slot {self.slot} (seed {start.seed}). "
+            "The last checkpoint is kept. An environment must give finite numbers; run that seed "
+            "alone to find the cause."
         )

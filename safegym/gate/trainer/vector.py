@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
 from safegym.errors import GateError, PolicyError
@@ -42,9 +41,12 @@ class TrainingEnvs:
 
     def capture(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         """The open episodes: how each began, its actions, and the digest of what was seen."""
-        document = {"slots": [_slot_document(slot) for slot in self.slots]}
+        prefixes = [slot.prefix() for slot in self.slots]
+        pairs = list(zip(self.slots, prefixes, strict=True))
+        document = {"slots": [_slot_document(slot, prefix.digest) for slot, prefix in pairs]}
         tensors = {
-            f"slot.{slot.slot}.actions": torch.from_numpy(_stacked(slot)) for slot in self.slots
+            f"slot.{slot.slot}.actions": torch.from_numpy(prefix.actions.copy())
+            for slot, prefix in pairs
         }
         if self.normalise is not None:
             tensors["raw_observations"] = torch.from_numpy(np.array(self.normalise.old_obs))
@@ -62,7 +64,7 @@ class TrainingEnvs:
         for slot, document in zip(self.slots, documents, strict=True):
             actions = checkpoint.extra_tensor(f"slot.{slot.slot}.actions").numpy()
             observation = slot.resume(_start(document), actions)
-            if slot.recorder.prefix().digest != document["prefix"]:
+            if slot.prefix().digest != document["prefix"]:
                 raise GateError(
                     f"Resuming slot {slot.slot}: running its open episode again from seed "
                     f"{slot.start.seed} gave other samples. The scenario is not determined by seed "
@@ -114,14 +116,14 @@ def _same(slot: TrainingSlot) -> TrainingSlot:
     return slot
 
 
-def _slot_document(slot: TrainingSlot) -> dict[str, Any]:
+def _slot_document(slot: TrainingSlot, prefix_digest: str) -> dict[str, Any]:
     start = slot.start
     return {
         "episode": start.episode,
         "seed": str(start.seed),
         "options": dict(start.options),
         "replay": None if start.replay is None else start.replay.to_json(),
-        "prefix": slot.recorder.prefix().digest,
+        "prefix": prefix_digest,
     }
 
 
@@ -136,10 +138,3 @@ def _start(document: Mapping[str, Any]) -> Start:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"A stored environment state is malformed: {error!r}.") from error
-
-
-def _stacked(slot: TrainingSlot) -> NDArray[Any]:
-    space: Any = slot.action_space
-    if not slot.actions:
-        return np.zeros((0, *space.shape), dtype=space.dtype)
-    return np.stack(slot.actions)

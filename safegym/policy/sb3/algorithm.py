@@ -25,7 +25,6 @@ _NOT_STORED = frozenset(
 _COUNTERS = (
     "num_timesteps",
     "_total_timesteps",
-    "_num_timesteps_at_start",
     "_episode_num",
     "_n_updates",
     "_current_progress_remaining",

@@ -38,6 +38,8 @@ class Normaliser:
         scale = self.var + self.epsilon
         if not (np.isfinite(self.mean).all() and np.isfinite(scale).all() and (scale > 0).all()):
             raise PolicyError("The normaliser's statistics are not finite and positive.")
+        if not self.clip > 0.0:
+            raise PolicyError(f"The normaliser clips at {self.clip}; a number > 0 was expected.")
 
     def __call__(self, observations: NDArray[Any]) -> NDArray[np.float32]:
         """Normalised observations, shape (B, ...)."""

@@ -65,10 +65,10 @@ class SB3Policy:
         """
         check_finite(weights, what=f"Policy {name} cannot be frozen")
         self._architecture = dict(architecture)
-        self._weights = detached(weights)
         self._normaliser = normaliser
         self._name, self._algorithm = name, algorithm
-        self._policy: BasePolicy = build(architecture, self._weights)
+        self._policy: BasePolicy = build(architecture, weights)
+        self._weights = detached(self._policy.state_dict())
         self._kernel = deterministic_kernel(self._policy)
         self._check_spaces_are_arrays()
         self._width = self._tested_width() if width is None else width
@@ -173,6 +173,12 @@ class SB3Policy:
             raise PolicyError(
                 f"Policy {self._name} takes Dict observations, which evidence inference does not "
                 "batch; wrap the environment in gymnasium.wrappers.FlattenObservation."
+            )
+        shape = self._policy.observation_space.shape
+        if self._normaliser is not None and self._normaliser.mean.shape != shape:
+            raise PolicyError(
+                f"The normaliser of policy {self._name} is for observations of shape "
+                f"{self._normaliser.mean.shape}, the policy takes {shape}."
             )
 
     def _tested_width(self) -> int:

@@ -13,8 +13,12 @@ Space = spaces.Space[Any]
 DTYPES = frozenset(
     ["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 )
+_MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AssertionError, RecursionError)
 MAX_ELEMENTS = 1 << 24
 """Largest number of elements of one space that is read back: 16 million."""
+
+MAX_CHOICES = 1 << 20
+"""Most values of one Discrete space that is read back: they become inputs of a network."""
 
 
 def encode_space(space: Space) -> dict[str, Any]:
@@ -55,7 +59,7 @@ def decode_space(data: Any) -> Space:
         raise PolicyError(f"A stored space must be a JSON object, found {type(data).__name__}.")
     try:
         return _decode(data)
-    except (KeyError, TypeError, ValueError, OverflowError, AssertionError) as error:
+    except _MALFORMED as error:
         if isinstance(error, PolicyError):
             raise
         raise PolicyError(f"A stored space is malformed: {error!r}.") from error
@@ -68,8 +72,12 @@ def _decode(data: Mapping[str, Any]) -> Space:
         low, high = _array(data["low"], dtype, shape), _array(data["high"], dtype, shape)
         return spaces.Box(low=low, high=high, shape=shape, dtype=dtype.type)
     if kind == "Discrete":
-        dtype = _dtype(data)
-        return spaces.Discrete(int(data["n"]), start=int(data["start"]), dtype=dtype.type)
+        dtype, count = _dtype(data), int(data["n"])
+        if count > MAX_CHOICES:
+            raise PolicyError(
+                f"A stored Discrete space has {count} values; {MAX_CHOICES} are read."
+            )
+        return spaces.Discrete(count, start=int(data["start"]), dtype=dtype.type)
     if kind == "MultiDiscrete":
         dtype, shape = _dtype(data), _shape(data)
         nvec, start = _array(data["nvec"], dtype, shape), _array(data["start"], dtype, shape)

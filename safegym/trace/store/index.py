@@ -2,7 +2,7 @@
 
 Parquet, one row an episode in shard order: episode, seed, length (T, in steps), end_kind, shard,
 digest, and for each claim whose margins were given `margin_lo/<claim>` and `margin_hi/<claim>` (in
-multiples of the claim's scale, null where unknown). The file's metadata hold the shard's digest.
+multiples of the claim's scale, null where unknown).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from safegym.errors import TraceError
 from safegym.trace.store.durable import DurableFile
 from safegym.trace.store.limits import Limits
+from safegym.trace.store.seal import check_digest, file_digest, read_seal
 
 FORMAT = "safegym-index-1"
 Margins = Mapping[str, tuple[float, float]]
@@ -42,23 +43,18 @@ class IndexEntry:
     margins: Margins = field(default_factory=dict[str, tuple[float, float]])
 
 
-@dataclass(frozen=True, slots=True)
-class ShardIndex:
-    """The index of one shard, and the digest of the shard's bytes."""
-
-    shard_digest: str
-    entries: tuple[IndexEntry, ...]
-
-
 def index_path(shard: Path) -> Path:
     """Where the index of a shard stands: `a.arrow` -> `a.index.parquet`."""
     return shard.with_name(f"{shard.stem}.index.parquet")
 
 
-def write_index(shard: Path, index: ShardIndex) -> Path:
-    """Writes the index beside its shard, whole or not at all. Raises TraceError."""
+def write_index(shard: Path, entries: Sequence[IndexEntry]) -> str:
+    """Writes the index beside its shard, whole or not at all; returns its digest.
+
+    Raises TraceError when the disk is full or the folder is gone.
+    """
     path = index_path(shard)
-    table = _table(index)
+    table = _table(entries)
     with DurableFile(path) as target:
         try:
             pq.write_table(
@@ -72,11 +68,10 @@ def write_index(shard: Path, index: ShardIndex) -> Path:
         except OSError as error:
             raise target.explain(error) from error
         target.commit()
-    return path
+    return file_digest(path, Limits())
 
 
-def _table(index: ShardIndex) -> pa.Table:
-    entries = index.entries
+def _table(entries: Sequence[IndexEntry]) -> pa.Table:
     columns: dict[str, pa.Array[Any]] = {}
     for name, kind in _PLAIN:
         values = [getattr(entry, name) for entry in entries]
@@ -85,20 +80,24 @@ def _table(index: ShardIndex) -> pa.Table:
         for place, end in enumerate(("lo", "hi")):
             values = [e.margins[claim][place] if claim in e.margins else None for e in entries]
             columns[f"margin_{end}/{claim}"] = pa.array(values, pa.float64())
-    metadata = {"format": FORMAT, "shard_digest": index.shard_digest}
-    return pa.table(columns).replace_schema_metadata(metadata)
+    return pa.table(columns).replace_schema_metadata({"format": FORMAT})
 
 
-def read_index(shard: str | Path, limits: Limits | None = None) -> ShardIndex:
-    """The index of a shard (given by the shard's path). Raises TraceError if it is not sound."""
-    path, limits = index_path(Path(shard)), limits or Limits()
-    limits.check_file(path)
+def read_index(shard: str | Path, limits: Limits | None = None) -> tuple[IndexEntry, ...]:
+    """The index of a shard (given by the shard's path), once its bytes match the seal.
+
+    Raises TraceError if a file is missing, changed or of another form. A seal forged to fit a
+    malicious Parquet file is not detected here: for files of strangers, read the shard itself.
+    """
+    shard, limits = Path(shard), limits or Limits()
+    path, seal = index_path(shard), read_seal(shard)
+    check_digest(path, seal.index, limits)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             _check_parquet(file, limits)
             table = file.read()
             table.validate(full=True)
-        return _index(table)
+        return _entries(table)
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise TraceError(f"The index {path.name} cannot be trusted: {reason}.") from error
@@ -126,7 +125,7 @@ def _check_parquet(file: pq.ParquetFile, limits: Limits) -> None:
             raise TraceError(f"it has an unknown column {extra[:60]!r}")
 
 
-def _index(table: pa.Table) -> ShardIndex:
+def _entries(table: pa.Table) -> tuple[IndexEntry, ...]:
     rows: Sequence[dict[str, Any]] = table.to_pylist()
     claims = [n.removeprefix("margin_lo/") for n in table.column_names if n.startswith("margin_lo")]
     entries: list[IndexEntry] = []
@@ -145,5 +144,4 @@ def _index(table: pa.Table) -> ShardIndex:
                 margins={claim: pair for claim, pair in lows.items() if None not in pair},
             )
         )
-    digest = (table.schema.metadata or {}).get(b"shard_digest", b"").decode("utf-8", "replace")
-    return ShardIndex(digest, tuple(entries))
+    return tuple(entries)

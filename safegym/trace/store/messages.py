@@ -2,8 +2,9 @@
 
 The file is mapped into memory, so no length written in it can make us allocate; compressed,
 dictionary and extension content is refused, so no small file can unfold into a large one.
-Layout: "ARROW1" and two zero bytes, a schema message, record batch messages, a footer (which is
-not read). Source: Arrow columnar format, "IPC File Format" and Message.fbs.
+Layout: "ARROW1" and two zero bytes, a schema message, record batch messages, an end mark, a footer
+(of which only the length is read), its length in 4 bytes, "ARROW1".
+Source: Arrow columnar format, "IPC File Format" and Message.fbs.
 """
 
 from collections.abc import Iterator
@@ -36,17 +37,18 @@ def open_batches(path: Path, rows: int) -> tuple[pa.Schema, Iterator[pa.RecordBa
         if isinstance(error, TraceError):
             raise
         raise TraceError(f"it is not a readable Arrow file: {_short(error)}") from error
-    return schema, _batches(messages, schema, rows)
+    return schema, _batches(source, messages, schema, rows)
 
 
 def _batches(
-    messages: pa.ipc.MessageReader, schema: pa.Schema, rows: int
+    source: pa.MemoryMappedFile, messages: pa.ipc.MessageReader, schema: pa.Schema, rows: int
 ) -> Iterator[pa.RecordBatch]:
     number = 0
     while True:
         try:
             message = messages.read_next_message()
         except StopIteration:
+            _check_end(source)
             return
         except (pa.ArrowException, OSError) as error:
             raise TraceError(f"it breaks off in batch {number}: {_short(error)}") from error
@@ -56,6 +58,15 @@ def _batches(
             raise TraceError("it has more rows than the limit allows")
         yield batch
         number += 1
+
+
+def _check_end(source: pa.MemoryMappedFile) -> None:
+    """Between the end mark and the end of the file there must be the footer, and nothing else."""
+    here = source.tell()
+    source.seek(source.size() - len(_TAIL) - 4)
+    footer = int.from_bytes(source.read(4), "little")
+    if here + footer + 4 + len(_TAIL) != source.size():
+        raise TraceError("its batches break off before its footer")
 
 
 def _batch(message: pa.ipc.Message, schema: pa.Schema, number: int) -> pa.RecordBatch:

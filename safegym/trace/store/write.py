@@ -1,4 +1,4 @@
-"""Writing shards: one Arrow IPC file an epoch, with its index beside it."""
+"""Writing shards: one Arrow IPC file an epoch, with its index and seal beside it."""
 
 import hashlib
 import io
@@ -14,8 +14,9 @@ from safegym.digest import PREFIX
 from safegym.errors import TraceError
 from safegym.trace.model import Trace
 from safegym.trace.store.durable import DurableFile
-from safegym.trace.store.index import IndexEntry, Margins, ShardIndex, index_path, write_index
+from safegym.trace.store.index import IndexEntry, Margins, index_path, write_index
 from safegym.trace.store.schema import Widths, shard_schema, storable, to_batch, widths_of
+from safegym.trace.store.seal import Seal, seal_path, write_seal
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -38,9 +39,9 @@ class Shard:
 class ShardWriter:
     """Writes episodes of one signal layout to a new Arrow IPC file, one row an episode.
 
-    `with ShardWriter("epoch-0007.arrow") as writer: writer.append(trace, episode=12)`. The shard
-    and its index appear when the block ends without an error, whole or not at all; after an error
-    or a kill neither the shard's name nor a half file that readers would open is there. A shard
+    `with ShardWriter("epoch-0007.arrow") as writer: writer.append(trace, episode=12)`. The shard,
+    its index and its seal appear when the block ends without an error, whole or not at all; after
+    an error or a kill there is no shard of that name, and no half file that readers open. A shard
     is never overwritten. Raises TraceError: the file exists, the disk is full, another layout.
     """
 
@@ -57,7 +58,7 @@ class ShardWriter:
         self._schema = shard_schema({})
         self._pending: list[tuple[int, Trace]] = []
         self._numbers = 0
-        self._index: Path | None = None
+        self._beside: tuple[Path, ...] = ()
         self._entries: list[IndexEntry] = []
 
     def append(
@@ -111,7 +112,10 @@ class ShardWriter:
         self._numbers = 0
 
     def close(self) -> Shard:
-        """Writes what is left, puts shard and index on disk, and returns the shard."""
+        """Writes what is left, puts index, seal and shard on disk, and returns the shard.
+
+        The shard comes last: where it is, the others are.
+        """
         if self.shard is not None:
             return self.shard
         try:
@@ -119,8 +123,9 @@ class ShardWriter:
             if self._writer is not None:
                 self._writer.close()
             size, digest = self._sink.size, PREFIX + self._sink.hasher.hexdigest()
-            self._index = index_path(self.path)
-            write_index(self.path, ShardIndex(digest, tuple(self._entries)))
+            self._beside = (index_path(self.path), seal_path(self.path))
+            index = write_index(self.path, self._entries)
+            write_seal(self.path, Seal(digest, index, len(self._entries)))
             self._target.commit()
         except OSError as error:
             self.abort()
@@ -136,8 +141,9 @@ class ShardWriter:
         """Gives up: nothing of this shard stays."""
         self._pending.clear()
         self._target.abort()
-        if self.shard is None and self._index is not None:
-            self._index.unlink(missing_ok=True)
+        if self.shard is None:
+            for path in self._beside:
+                path.unlink(missing_ok=True)
 
     def __enter__(self) -> "ShardWriter":
         return self

@@ -24,7 +24,7 @@ from safegym.policy.sb3 import (
     save_checkpoint,
 )
 from safegym.policy.sb3.spaces import decode_space, encode_space, same_space
-from safegym.policy.sb3.tensors import digest_tensors
+from safegym.policy.sb3.tensors import digest_tensors, from_bytes, to_bytes
 
 torch.set_num_threads(1)
 OFF = {"learning_starts": 10, "batch_size": 8, "buffer_size": 100}
@@ -251,6 +251,25 @@ def test_a_space_comes_back_exactly(space):
     data = json.loads(canonical_json(encode_space(space)))
     assert same_space(decode_space(data), space)
     assert decode_space(data) == space
+
+
+def test_a_normaliser_of_another_shape_is_refused(tmp_path):
+    document = {"epsilon": 1e-8, "clip": 10.0}
+    frozen = freeze(MAKERS["ppo"]())
+    files = frozen.files()
+    body = json.loads(files["policy.json"])
+    weights = {
+        **from_bytes(files["policy.safetensors"]),
+        "normaliser.mean": torch.zeros(3, dtype=torch.float64),
+        "normaliser.var": torch.ones(3, dtype=torch.float64),
+    }
+    body["normaliser"] = document
+    folder.write_folder(
+        tmp_path / "c",
+        {"policy.json": canonical_json(body), "policy.safetensors": to_bytes(weights)},
+    )
+    with pytest.raises(PolicyError, match=r"shape \(3,\), the policy takes \(4,\)"):
+        load_policy(tmp_path / "c")
 
 
 def test_malformed_spaces_are_refused():

@@ -98,6 +98,14 @@ def test_record_refuses_a_tail_on_an_environment_that_is_passed_in():
         record(make(walk()), follower(), 0, tail=2)
 
 
+def test_record_of_an_environment_that_raises_gives_the_interrupted_episode():
+    env = make(walk(partial(Walk, faults={7: "raise"})))
+    trace = record(env, follower(), 7)
+    assert (trace.end.kind, trace.steps) == ("interrupted", 2)
+    assert "RuntimeError in step: the gearbox broke" in trace.end.reason
+    assert record(env, follower(), 8).end.kind in ("absorbed", "horizon")
+
+
 def test_record_keeps_observations_when_asked():
     trace = record(walk(), follower(), 7, keep_observations=True)
     assert trace.observations is not None

@@ -1,14 +1,24 @@
+import multiprocessing
 import os
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scenario_models import Walk, follow, follower, walk
 
 from safegym.errors import PolicyError, ScenarioError
 from safegym.policy.base import ScriptedPolicy
 from safegym.scenario.campaign import Campaign
+from safegym.scenario.process import end_idle_workers
 from safegym.scenario.registry import find
+from safegym.scenario.runner import Task
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_workers_left():
+    yield
+    end_idle_workers()
 
 
 def seed_of(index):
@@ -95,10 +105,37 @@ def test_a_fault_in_a_worker_is_reported_as_in_one_process():
         digests(spec, follower(), 2)
 
 
-def test_no_worker_outlives_its_campaign():
-    import multiprocessing
+def children():
+    return {process.pid for process in multiprocessing.active_children()}
 
-    with Campaign(walk(), follower(), seed_of=seed_of, tail=0, copies=4, workers=2) as campaign:
-        next(iter(campaign))
-        assert multiprocessing.active_children()
-    assert not multiprocessing.active_children()
+
+def test_idle_workers_serve_the_next_campaign_and_another_policy():
+    digests(walk(), follower(), 2)
+    before = children()
+    other = ScriptedPolicy("still", still)
+    assert digests(walk(), other, 2) == digests(walk(), other, 1)
+    assert children() == before != set()
+    end_idle_workers()
+    assert children() == set()
+
+
+def still(observations):
+    return np.zeros((len(observations), 1), np.float32)
+
+
+def test_workers_that_are_busy_when_a_campaign_is_dropped_are_ended():
+    end_idle_workers()
+    slow = walk(partial(Walk, endless=True), horizon=200_000)
+    with Campaign(slow, follower(), seed_of=seed_of, tail=0, copies=4, workers=2) as campaign:
+        iter(campaign)
+        campaign._open().submit([Task(0, 1), Task(1, 2)])
+        assert len(children()) == 1
+    assert children() == set()
+
+
+def test_an_idle_worker_that_was_killed_meanwhile_is_replaced():
+    digests(walk(), follower(), 2)
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
+    assert digests(walk(), follower(), 2) == digests(walk(), follower(), 1)

@@ -1,6 +1,7 @@
 """Anytime limits: the same family as the decisions, and coverage computed exactly."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -92,8 +93,9 @@ def test_limits_move_the_right_way_with_the_counts() -> None:
 
 
 def test_undecided_episodes_widen_both_limits() -> None:
-    upper, lower = upper_limit(4, 50, level=0.05, undecided=3), lower_limit(
-        4, 50, level=0.05, undecided=3
+    upper, lower = (
+        upper_limit(4, 50, level=0.05, undecided=3),
+        lower_limit(4, 50, level=0.05, undecided=3),
     )
     assert upper == upper_limit(7, 50, level=0.05)
     assert lower == lower_limit(4, 50, level=0.05)
@@ -126,25 +128,42 @@ def misses(p: float, n_max: int, outside: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.5])
-def test_beta_mixture_covers_at_every_peek_up_to_600(p: float) -> None:
-    n_max = 600
+def test_beta_mixture_covers_at_every_peek_up_to_250(p: float) -> None:
+    n_max = 250
     n, k = np.meshgrid(np.arange(n_max + 1), np.arange(n_max + 1), indexing="ij")
     lower, upper = beta_mixture_limits(np.minimum(k, n), n, 0.05)
     outside = (p < lower) | (p > upper)
     assert misses(p, n_max, outside) <= 0.05
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.1, 0.5])
 def test_beta_mixture_covers_at_every_peek_up_to_5000(p: float) -> None:
-    n_max = 5000
-    spread = int(10 * math.sqrt(n_max * p * (1 - p))) + 30
-    outside = np.ones((n_max + 1, n_max + 1), dtype=bool)
-    for n in range(1, n_max + 1):
-        k = np.arange(max(0, int(n * p) - spread), min(n, int(n * p) + spread) + 1)
-        lower, upper = beta_mixture_limits(k, n, 0.05)
-        outside[n, k] = (p < lower) | (p > upper)
-    assert misses(p, n_max, outside) <= 0.05
+    """Limits rise with k, so the counts that miss p lie at both ends and are found by halving."""
+    n = np.arange(1, 5001)
+
+    def first(holds: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        low, high = np.full(5000, -1), n + 1
+        for _ in range(14):
+            middle = (low + high) // 2
+            inside = (middle > low) & (middle < high)
+            found = holds(np.clip(middle, 0, n))
+            high = np.where(inside & found, middle, high)
+            low = np.where(inside & ~found, middle, low)
+        return high
+
+    reached = first(lambda k: beta_mixture_limits(k, n, 0.05)[1] >= p)
+    passed = first(lambda k: beta_mixture_limits(k, n, 0.05)[0] > p)
+    assert np.all(reached <= passed)
+    open_, gone = np.zeros(5001), 0.0
+    open_[0] = 1.0
+    for i in range(5000):
+        moved = open_[: i + 1] * p
+        open_[: i + 2] *= 1.0 - p
+        open_[1 : i + 2] += moved
+        for out in (slice(0, reached[i]), slice(passed[i], i + 2)):
+            gone += float(open_[out].sum())
+            open_[out] = 0.0
+    assert 0.0 < gone <= 0.05
 
 
 @pytest.mark.parametrize("p", [0.001, 0.01, 0.08, 0.5, 0.95])
@@ -155,7 +174,7 @@ def test_e_process_limits_cover_at_every_peek_up_to_5000(p: float) -> None:
 
 
 def test_array_limits_cover_when_used_as_they_are() -> None:
-    p, n_max = 0.03, 400
+    p, n_max = 0.03, 160
     n, k = np.meshgrid(np.arange(n_max + 1), np.arange(n_max + 1), indexing="ij")
     k = np.minimum(k, n)
     upper, lower = upper_limits(k, n, level=0.025), lower_limits(k, n, level=0.025)

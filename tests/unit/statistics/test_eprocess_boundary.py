@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_eprocess import slow_above, slow_below
 
 from safegym.check.statistics.boundary import (
     AboveBoundary,
@@ -20,7 +21,6 @@ from safegym.check.statistics.boundary import (
 from safegym.check.statistics.directed import directed, power
 from safegym.check.statistics.grid import RATIOS, above_mixture, below_mixture
 from safegym.check.statistics.mixture import Mixture
-from slow_eprocess import slow_above, slow_below
 
 thresholds = st.floats(min_value=0.002, max_value=0.998)
 levels = st.floats(min_value=1e-4, max_value=0.5)

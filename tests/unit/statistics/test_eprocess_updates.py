@@ -1,5 +1,6 @@
 """The e-process as an object: counting, latching, refusing, remembering."""
 
+import itertools
 import json
 import time
 from fractions import Fraction
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_eprocess import slow_above, slow_below
 
 from safegym.check.statistics import EProcess
 from safegym.errors import EvidenceError
-from slow_eprocess import slow_above, slow_below
 
 outcomes = st.lists(st.sampled_from(["safe", "safe", "safe", "violated", "undecided"]), max_size=80)
 
@@ -130,7 +131,7 @@ def test_one_by_one_equals_all_at_once_and_survives_being_stored(
     whole, parts = EProcess(0.2, 0.3), EProcess(0.2, 0.3)
     whole.update_each(trail)
     edges = [0, *sorted(min(c, len(trail)) for c in cuts), len(trail)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         parts.update_each(trail[start:end])
         parts = EProcess.from_json(parts.to_json())
     assert parts.state() == whole.state()

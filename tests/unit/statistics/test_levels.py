@@ -93,9 +93,7 @@ def test_holm_on_a_worked_example() -> None:
 @settings(deadline=None, derandomize=True)
 def test_holm_equals_the_closed_test_of_bonferroni(p: list[float], level: float) -> None:
     exact, a = [Fraction(x) for x in p], Fraction(level)
-    subsets = [
-        s for r in range(1, len(p) + 1) for s in itertools.combinations(range(len(p)), r)
-    ]
+    subsets = [s for r in range(1, len(p) + 1) for s in itertools.combinations(range(len(p)), r)]
     expected = tuple(
         all(min(exact[j] for j in s) * len(s) <= a for s in subsets if i in s)
         for i in range(len(p))

@@ -1,5 +1,6 @@
 """Exact time from text and floats."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safegym.errors import TraceError
-from safegym.trace.clock import Clock, exact, simplest_between
+from safegym.rational import simplest_between
+from safegym.trace.clock import Clock, exact
 
 law = settings(deadline=None, derandomize=True)
 
@@ -26,6 +28,8 @@ law = settings(deadline=None, derandomize=True)
         (-0.3, Fraction(-3, 10)),
         (0.0, Fraction(0)),
         (7, Fraction(7)),
+        (999999999999.0, Fraction(999999999999)),
+        (Decimal("0.1"), Fraction(1, 10)),
         (np.int64(7), Fraction(7)),
         (np.float64(0.1), Fraction(1, 10)),
         (Fraction(22, 7), Fraction(22, 7)),
@@ -37,7 +41,7 @@ def test_a_number_of_seconds_is_read_exactly(value, meant):
 
 @pytest.mark.parametrize("value", ["", "abc", "1/0", "0x10", "1_000", "nan", "inf", "1e9999"])
 def test_text_that_is_no_number_is_refused(value):
-    with pytest.raises(TraceError, match="which is not a number"):
+    with pytest.raises(TraceError, match="dt must be a number such as"):
         exact(value)
 
 
@@ -49,7 +53,7 @@ def test_other_types_are_refused_with_a_line_that_works(value):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_float_that_is_not_finite_is_refused(value):
-    with pytest.raises(TraceError, match="finite"):
+    with pytest.raises(TraceError, match="dt must be a finite number such as"):
         exact(value)
 
 
@@ -88,7 +92,7 @@ def test_the_simplest_rational_is_the_one_found_by_trying_all_denominators(low, 
 
 
 @law
-@given(st.floats(min_value=1e-300, max_value=1e300))
+@given(st.floats(min_value=1e-15, max_value=1e25))
 def test_a_float_is_within_1e_12_of_its_rational(value):
     assert abs(exact(value) / Fraction(value) - 1) <= Fraction(1, 10**12)
 

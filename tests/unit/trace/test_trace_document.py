@@ -102,7 +102,7 @@ def test_a_text_beyond_the_limit_is_not_parsed(monkeypatch):
         ("signals", {"x": [[1], 2, [3]]}, r"found \[1\]"),
         ("signals", {"x": {"0": 1}}, "must be a list"),
         ("dt", None, "write text such as dt="),
-        ("dt", "fast", "not a number"),
+        ("dt", "fast", "dt must be a number such as"),
         ("end", "gone", "must be one of absorbed"),
         ("end", {}, '"end" must be a kind'),
         ("end", [], '"end" must be a kind'),

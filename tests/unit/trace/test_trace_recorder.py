@@ -1,5 +1,7 @@
 """The recorder: what a trace holds, how it ends, and what survives a misbehaving environment."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from safegym.errors import TraceError
-from safegym.trace import Clock, Event
+from safegym.trace import Clock, Event, Trace
 from safegym.trace.record import Recorder
 
 CLOCK = Clock.parse("0.1")
@@ -268,6 +270,22 @@ def test_an_interrupt_leaves_the_episode_open_and_readable():
     assert env.prefix().steps == 2
 
 
+def test_an_episode_whose_step_was_cut_off_cannot_go_on():
+    def read(env):
+        if env.k == 3:
+            raise KeyboardInterrupt
+        return (env.x,)
+
+    env = recorder(read_signals=read)
+    with pytest.raises(KeyboardInterrupt):
+        play(env)
+    with pytest.raises(TraceError, match=r"The last step was cut off; call reset\(\)"):
+        env.step(np.zeros(2))
+    assert env.trace.signals["x"].tolist() == [0.0, 1.0, 2.0]
+    assert env.trace.end.kind == "interrupted"
+    assert play(recorder(limit=2)).steps == 2
+
+
 def test_a_long_exception_text_is_cut_and_made_valid():
     env = recorder({("raise", 1): RuntimeError("\ud800" + "x" * 9999)})
     with pytest.raises(RuntimeError):
@@ -473,3 +491,35 @@ def test_an_episode_recorded_bare_and_by_hand_is_the_same():
     assert np.array_equal(trace.signals["s"], np.array(states))
     assert trace.actions.tolist() == actions
     assert trace.rewards.tolist() == rewards
+
+
+@pytest.mark.parametrize("vector", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_recorded_trace_passes_every_check_of_the_constructor(vector, keep):
+    """The recorder checks an episode as a whole; the constructor is the second opinion."""
+    for steps in (1, 2, 7):
+        trace = play(recorder(limit=steps, horizon=steps, vector=vector, keep_observations=keep))
+        fields = {name: getattr(trace, name) for name in Trace.__slots__}
+        assert trace.validate() == ()
+        assert Trace(**fields) == Trace(**{**fields, "digest": ""}) == trace
+        assert pickle.loads(pickle.dumps(trace)) == trace
+        arrays = [*trace.signals.values(), trace.actions, trace.rewards]
+        for values in arrays if trace.observations is None else [*arrays, trace.observations]:
+            with pytest.raises(ValueError, match="read-only"):
+                values[...] = 0
+        with pytest.raises(TypeError):
+            trace.parameters["m"] = 1.0
+
+
+@pytest.mark.parametrize("bad", [{"mass": np.nan}, {"mass": "heavy"}, [1.0]])
+def test_parameters_that_are_no_finite_numbers_are_refused_at_reset(bad):
+    env = recorder()
+    env.unwrapped.first_info = {"parameters": bad}
+    with pytest.raises(TraceError, match=r"[Pp]arameter"):
+        env.reset()
+    assert env.trace is None
+
+
+def test_actions_of_a_type_that_no_trace_holds_are_refused():
+    with pytest.raises(TraceError, match="array of actions has elements of type"):
+        play(recorder(limit=2), action="left")

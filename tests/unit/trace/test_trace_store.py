@@ -20,16 +20,20 @@ from safegym.errors import TraceError
 from safegym.trace import Event, Trace
 from safegym.trace.store import (
     Limits,
+    Seal,
     ShardWriter,
     index_path,
     iterate_shard,
     read_index,
+    read_seal,
     read_shard,
     read_signals,
+    seal_path,
     shard_digest,
 )
 from safegym.trace.store import messages as messages_module
 from safegym.trace.store import write as write_module
+from safegym.trace.store.seal import write_seal
 
 law = settings(
     deadline=None,
@@ -102,11 +106,10 @@ def test_episodes_carry_their_own_numbers_and_margins(tmp_path):
         writer.append(episode(0), episode=40, margins={"arm.stop": (-0.5, np.inf)})
         writer.append(episode(1), episode=41)
     assert [number for number, _ in iterate_shard(tmp_path / "a.arrow")] == [40, 41]
-    index = read_index(tmp_path / "a.arrow")
-    assert index.shard_digest == writer.shard.digest
-    assert [entry.episode for entry in index.entries] == [40, 41]
-    assert [dict(entry.margins) for entry in index.entries] == [{"arm.stop": (-0.5, np.inf)}, {}]
-    entry = index.entries[1]
+    entries = read_index(tmp_path / "a.arrow")
+    assert [entry.episode for entry in entries] == [40, 41]
+    assert [dict(entry.margins) for entry in entries] == [{"arm.stop": (-0.5, np.inf)}, {}]
+    entry = entries[1]
     assert (entry.seed, entry.length, entry.end_kind) == (2**70 + 1, 5, "horizon")
     assert (entry.shard, entry.digest) == ("a.arrow", episode(1).digest)
 
@@ -196,9 +199,9 @@ def test_a_disk_that_fills_while_writing_leaves_no_half_file(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("number", range(1, 7))
 def test_a_disk_that_fills_at_a_flush_leaves_no_half_file(tmp_path, monkeypatch, number):
-    """The flushes are, in order: index, folder, shard, folder."""
+    """The flushes are, in order: index, seal, shard, and the folder after each."""
     monkeypatch.setattr(os, "fsync", full_at(number))
     with pytest.raises(TraceError, match=r"No room on disk for .*No space left on device"):
         write(tmp_path / "a.arrow", [episode(0)])
@@ -385,50 +388,81 @@ def test_a_row_with_one_wrong_field_is_refused_and_named(shard, name, value):
 def test_limits_bound_what_is_read(shard):
     with pytest.raises(TraceError, match=r"at most 100 are read. Pass limits=Limits\(max_bytes="):
         read_shard(shard, limits=Limits(max_bytes=100))
-    with pytest.raises(TraceError, match="rows; at most 2 are read"):
-        read_shard(shard, limits=Limits(max_rows=2))
     with pytest.raises(TraceError, match="more rows than the limit"):
-        read_shard(shard, limits=Limits(max_rows=2), digest=shard_digest(shard))
+        read_shard(shard, limits=Limits(max_rows=2))
+    with pytest.raises(TraceError, match="rows; at most 2 are read"):
+        read_index(shard, limits=Limits(max_rows=2))
 
 
-def test_a_shard_without_an_index_needs_a_digest(shard):
-    index_path(shard).unlink()
+def test_a_shard_without_a_seal_needs_a_digest(shard):
+    seal_path(shard).unlink()
     with pytest.raises(TraceError, match='pass digest="sha256:'):
         read_shard(shard)
     assert len(read_unchecked(shard)) == 3
 
 
-def test_an_index_of_another_shard_is_refused(shard, tmp_path):
+def test_a_shard_can_be_read_without_its_index(shard):
+    index_path(shard).unlink()
+    assert len(read_shard(shard)) == 3
+    with pytest.raises(TraceError, match=r"There is no file .*a\.index\.parquet"):
+        read_index(shard)
+
+
+def test_the_seal_names_both_files(shard):
+    seal = read_seal(shard)
+    assert seal.shard == shard_digest(shard)
+    assert seal.index == shard_digest(index_path(shard))
+    assert seal.episodes == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": "safegym-seal-1", "shard": "a", "index": "b", "episodes": "3"}',
+        '{"format": "other", "shard": "a", "index": "b", "episodes": 3}',
+        '{"format": "safegym-seal-1", "shard": "a", "shard": "a", "index": "b", "episodes": 3}',
+    ],
+)
+def test_a_malformed_seal_is_refused(shard, text):
+    seal_path(shard).write_text(text)
+    with pytest.raises(TraceError, match=r"The seal a\.seal\.json cannot be trusted"):
+        read_shard(shard)
+
+
+def test_a_seal_beyond_its_size_is_refused(shard):
+    seal_path(shard).write_text(" " * 20_000)
+    with pytest.raises(TraceError, match="at most 10000 are read"):
+        read_shard(shard)
+
+
+def test_the_seal_of_another_shard_is_refused(shard, tmp_path):
     other = write(tmp_path / "b.arrow", [episode(9)])
-    index_path(other.path).replace(index_path(shard))
+    seal_path(other.path).replace(seal_path(shard))
     with pytest.raises(TraceError, match="changed or damaged"):
         read_shard(shard)
+    with pytest.raises(TraceError, match="changed or damaged"):
+        read_index(shard)
 
 
-def test_an_index_that_lists_other_traces_is_refused(shard):
+def test_a_damaged_index_is_refused_before_it_is_interpreted(shard):
+    """Parquet's reader ends the process on some damaged footers; it must never see one."""
     path = index_path(shard)
-    table = pq.read_table(path)
-    digests = pa.array(["sha256:0", *table.column("digest").to_pylist()[1:]])
-    table = table.set_column(5, "digest", digests)
-    pq.write_table(table, path, compression="none", use_dictionary=False)
-    with pytest.raises(TraceError, match="not those that its index lists"):
-        read_shard(shard)
-
-
-def test_a_damaged_index_raises_only_trace_errors(shard):
-    path = index_path(shard)
-    whole, right = path.read_bytes(), read_index(shard)
+    whole = path.read_bytes()
     rng = np.random.default_rng(2)
-    for _ in range(200):
+    for at in [0, len(whole) - 1, *rng.integers(0, len(whole), 100).tolist()]:
         damaged = bytearray(whole)
-        for at in rng.integers(0, len(whole), int(rng.integers(1, 4))).tolist():
-            damaged[at] = int(rng.integers(256))
-        path.write_bytes(bytes(damaged[: len(whole) - int(rng.integers(2))]))
-        try:
-            found = read_index(shard)
-        except TraceError:
-            continue
-        assert len(found.entries) == len(right.entries)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(TraceError, match=r"a\.index\.parquet was changed or damaged"):
+            read_index(shard)
+
+
+def reseal(shard):
+    seal = read_seal(shard)
+    write_seal(shard, Seal(seal.shard, shard_digest(index_path(shard)), seal.episodes))
 
 
 @pytest.mark.parametrize("options", [{"compression": "zstd"}, {"use_dictionary": True}])
@@ -437,6 +471,7 @@ def test_a_compressed_index_is_refused(shard, options):
     pq.write_table(
         table, index_path(shard), **{"compression": "none", "use_dictionary": False, **options}
     )
+    reseal(shard)
     with pytest.raises(TraceError, match="it is compressed, which an index never is"):
         read_index(shard)
 
@@ -454,7 +489,15 @@ def test_a_compressed_index_is_refused(shard, options):
 def test_an_index_of_another_form_is_refused(shard, change, words):
     table = change(pq.read_table(index_path(shard)))
     pq.write_table(table, index_path(shard), compression="none", use_dictionary=False)
+    reseal(shard)
     with pytest.raises(TraceError, match=words):
+        read_index(shard)
+
+
+def test_a_file_that_is_no_parquet_is_no_index(shard):
+    index_path(shard).write_bytes(b"PAR1")
+    reseal(shard)
+    with pytest.raises(TraceError, match=r"a\.index\.parquet cannot be trusted"):
         read_index(shard)
 
 

@@ -1,6 +1,7 @@
 """Penalties: which step, what size, which claims; and that each violation is penalised once."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from cart_training import ARRIVES, UPRIGHT, cart_spec, small_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from safegym.check.monitor import judge, settling
 from safegym.errors import GateError
 from safegym.formula.build import always, eventually
 from safegym.formula.claim import Claim
@@ -138,6 +140,42 @@ def test_a_mixed_claim_is_penalised_for_its_unsafe_half_only():
 )
 def test_eventual_reach_counts_what_a_formula_waits_for(statement, reach):
     assert eventual_reach(to_steps(statement, Fraction(1, 10))) == reach
+
+
+STATEMENTS = (
+    always(X > 0),
+    all_of(always(X > 0), always(X < 3)),
+    eventually(X > 2),
+    all_of(always(X > 0), eventually(X > 2)),
+    always(X > 0, lasting="0.3"),
+    always((X > 0).implies(eventually(X > 1, within="0.2"))),
+    eventually(always(X > 1, lasting="0.2")),
+)
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(
+    statement=st.sampled_from(STATEMENTS),
+    values=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.5, 2.5, 4.0]), min_size=1, max_size=H + 1),
+    end=st.sampled_from(["failed", "absorbed", "horizon", "interrupted"]),
+)
+def test_shortcuts_agree_with_settling_and_with_judging_the_open_episode(statement, values, end):
+    """Second opinion: the definition, without the shortcuts for simple claims."""
+    if end == "horizon" and len(values) < H + 1:
+        end = "interrupted"
+    judged = trace(values, end=end)
+    claim = Claim("c0", statement)
+    found = penaliser(statement).violations(judged)
+    settled = settling(claim, judged)
+    assert bool(found) == (settled is not None)
+    if settled is None:
+        return
+    assert (found[0].step, found[0].margin) == (settled.step, settled.margin)
+    opened = replace(judged, end=EpisodeEnd("interrupted", judged.end.time, ""), digest="")
+    last = len(values) - 1
+    waits = last >= H and eventual_reach(to_steps(statement, Fraction(1, 10))) >= H
+    still_open = judge(claim, opened).status != "violated"
+    assert found[0].at_end == (settled.step == last and (still_open or waits))
 
 
 @settings(deadline=None, derandomize=True)

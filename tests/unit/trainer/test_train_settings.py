@@ -68,3 +68,24 @@ def test_settings_load_neither_torch_nor_stable_baselines3():
         "assert not {'torch', 'stable_baselines3', 'z3', 'mujoco'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_scenario_changes_some_settings_as_plain_data():
+    changed = TrainSettings.of(
+        {
+            "steps": 1000,
+            "net_arch": [32],
+            "learning_rate": {"start": 1e-3, "end": 0.0, "fraction": 1.0},
+            "penalty": {"weight": 9.0},
+        }
+    )
+    assert changed == TrainSettings(
+        steps=1000,
+        net_arch=(32,),
+        learning_rate=Linear(1e-3, 0.0),
+        penalty=PenaltySettings(weight=9.0),
+    )
+    assert TrainSettings.of({}) == TrainSettings()
+    assert TrainSettings.of({"learning_rate": Linear(1.0, 0.5)}).learning_rate == Linear(1.0, 0.5)
+    with pytest.raises(GateError, match="fields: step"):
+        TrainSettings.of({"step": 3})

@@ -131,6 +131,21 @@ def test_a_run_killed_before_its_first_epoch_resumes_from_the_start(tmp_path):
     assert weights(resume(tmp_path / "r").checkpoint) == weights(straight.checkpoint)
 
 
+def test_a_run_killed_before_its_first_checkpoint_begins_anew(tmp_path):
+    _, straight, _ = run(tmp_path / "straight", small_settings())
+
+    def cut(event):
+        raise KeyboardInterrupt
+
+    outcome = Trainer(cart_spec(), small_settings(), tmp_path / "r", NoGate(), listener=cut)
+    with pytest.raises(KeyboardInterrupt):
+        outcome.run()
+    gate = ScriptedGate()
+    gate.restore = lambda state, load: gate.asked.append(dict(state))
+    assert weights(resume(tmp_path / "r", gate).checkpoint) == weights(straight.checkpoint)
+    assert gate.asked == [{}, 1, 2, 3, 4]
+
+
 def test_a_finished_run_resumes_to_the_same_outcome(tmp_path):
     _, first, _ = run(tmp_path / "r", small_settings())
     before = weights(first.checkpoint)
@@ -259,18 +274,6 @@ def test_only_the_last_checkpoint_and_those_the_gate_keeps_stay(tmp_path):
     assert [event.epoch for event in of(heard, events.CheckpointDeleted)] == [0, 2, 3]
 
 
-def test_no_more_than_keep_best_stay(tmp_path):
-    gate = ScriptedGate()
-    for epoch in (1, 2, 3):
-        gate.script[epoch] = lambda report, freeze: (
-            gate.kept.insert(0, report.policy_digest),
-            Hold(),
-        )[1]
-    run(tmp_path / "r", small_settings(keep_best=2), gate)
-    names = sorted(path.name for path in (tmp_path / "r" / "checkpoints").iterdir())
-    assert names == ["epoch-00002", "epoch-00003", "epoch-00004"]
-
-
 def test_a_run_folder_in_use_or_already_a_run_is_refused(tmp_path):
     out = tmp_path / "r"
 
@@ -350,21 +353,30 @@ def test_a_number_that_is_not_finite_stops_the_run_and_keeps_the_checkpoint(tmp_
         return float(env.state[2]), float(env.state[0])
 
     spec = cart_spec(make_env=partial(broken_cart, kind, 40), read_signals=read)
-    with pytest.raises(GateError, match=f"The {kind} is not finite at step"):
+    with pytest.raises(GateError, match=f"The {kind} is not finite at "):
         run(tmp_path / "r", small_settings(), spec=spec)
     assert load_policy(tmp_path / "r" / "checkpoints" / "epoch-00001").card.kind == "sb3"
 
 
-def test_weights_that_are_not_finite_stop_the_run_and_keep_the_checkpoint(tmp_path):
-    def poison(event):
-        if isinstance(event, events.EpochEnded) and event.epoch == 1:
-            with torch.no_grad():
-                trainer._learner.policy.value_net.bias.fill_(float("nan"))
+def test_a_signal_that_is_not_finite_stops_the_run(tmp_path):
+    calls = []
 
-    trainer = Trainer(cart_spec(), small_settings(), tmp_path / "r", NoGate(), listener=poison)
-    with pytest.raises(GateError, match="not finite"):
-        trainer.run()
-    assert load_policy(tmp_path / "r" / "checkpoints" / "epoch-00001").card.kind == "sb3"
+    def read(env):
+        calls.append(1)
+        return float(env.state[2]), float("nan") if len(calls) == 150 else 0.0
+
+    with pytest.raises(
+        GateError, match=r"Signal place is not finite.*seed \d+.*checkpoint is kept"
+    ):
+        run(tmp_path / "r", small_settings(), spec=cart_spec(read_signals=read))
+    (kept,) = (tmp_path / "r" / "checkpoints").iterdir()
+    assert load_policy(kept).card.kind == "sb3"
+
+
+def test_weights_that_are_not_finite_stop_the_run_and_keep_the_checkpoint(tmp_path):
+    with pytest.raises(GateError, match=r"weights that are not finite.*epoch 0 is kept"):
+        run(tmp_path / "r", small_settings(learning_rate=1e30))
+    assert load_policy(tmp_path / "r" / "checkpoints" / "epoch-00000").card.kind == "sb3"
 
 
 def test_every_training_seed_is_a_function_of_slot_and_episode(tmp_path):

@@ -1,0 +1,158 @@
+"""One claim over the run: observed shares of screens, limits of attempts, the threshold."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from safegym.audit.report.figures import confidence_text, limit_text, plain, spaced, stated
+from safegym.audit.report.model import Attempt, Looked, Promised, Shown, Story
+from safegym.audit.report.svg import (
+    Canvas,
+    Point,
+    Scale,
+    crosses,
+    decades,
+    dots,
+    pixel,
+    span,
+    ticks,
+)
+from safegym.audit.report.timeline import attempt_places
+
+WIDTH, HEIGHT = 460.0, 240.0
+LEFT, RIGHT, TOP, END = 52.0, 448.0, 26.0, 186.0
+SMALLEST = 1e-6
+
+
+def bound_plot(name: str, claim: Promised, story: Story) -> Markup:
+    """The picture, or "" if neither screen nor attempt judged the claim."""
+    seen = [(s.epoch, s.claims[claim.id]) for s in story.screens if claim.id in s.claims]
+    tried = [item for item in story.attempts if claim.id in item.evidence]
+    if not seen and not tried:
+        return Markup("")
+    last = max([1, *(epoch for epoch, _ in seen), *(item.epoch for item in tried)])
+    across = Scale(0.5, last + 0.5, LEFT + 8, RIGHT - 8)
+    up = _vertical(claim, [look for _, look in seen], [a.evidence[claim.id] for a in tried])
+    title = f"{claim.id}: shares, limits and threshold"
+    canvas = Canvas(name, WIDTH, HEIGHT, title, _describe(claim, len(seen), tried))
+    _frame(canvas, up, across, claim, last)
+    _shares(canvas, up, across, claim, seen)
+    for x, attempt in attempt_places(tried, across):
+        _attempt(canvas, up, x, attempt, claim)
+    _threshold(canvas, up, claim)
+    return canvas.markup()
+
+
+def rising(claim: Promised) -> bool:
+    """Whether the picture shows a failing share (False: the share that holds)."""
+    return claim.invariant or claim.side == "upper"
+
+
+def _share(claim: Promised, seen: Looked | Shown) -> float:
+    """Observed share in the claim's own terms; an undecided episode counts against the claim."""
+    failed = (seen.violations + seen.undecided) / max(seen.episodes, 1)
+    return failed if rising(claim) else 1.0 - failed
+
+
+def _vertical(claim: Promised, seen: Sequence[Looked], tried: Sequence[Shown]) -> Scale:
+    values = [_share(claim, item) for item in seen] + [_share(claim, item) for item in tried]
+    values += [item.bound for item in tried if item.bound is not None]
+    if claim.threshold is not None:
+        values.append(claim.threshold)
+    if rising(claim):
+        positive = [value for value in values if value > 0.0] or [0.1]
+        return Scale(max(SMALLEST, min(positive) / 4), 1.0, END - 14, TOP, log=True)
+    low, _ = span([*values, 1.0])
+    return Scale(max(0.0, low), 1.0, END, TOP + 4)
+
+
+def _describe(claim: Promised, screens: int, tried: Sequence[Attempt]) -> str:
+    parts = [f"{screens} screens; a screen's share makes no claim"]
+    if claim.threshold is not None:
+        parts.append(f"threshold {stated(claim.threshold)}")
+    for attempt in tried[:10]:
+        shown = attempt.evidence[claim.id]
+        limit = "" if shown.bound is None else f", limit {_limit(claim, shown)}"
+        parts.append(
+            f"attempt {attempt.number}: {shown.violations} violated and {shown.undecided} "
+            f"undecided of {shown.episodes}{limit}"
+        )
+    return "; ".join(parts) + "."
+
+
+def _frame(canvas: Canvas, up: Scale, across: Scale, claim: Promised, last: int) -> None:
+    words = "share of episodes that fail" if rising(claim) else "share of episodes that hold"
+    canvas.text((LEFT - 40, TOP - 10), words + (", logarithmic" if up.log else ""), "small")
+    for value in decades(up.lo, up.hi) if up.log else ticks(up.lo, up.hi, 4):
+        canvas.line((LEFT, up(value)), (RIGHT, up(value)), "grid")
+        canvas.text((LEFT - 6, up(value) + 4), plain(value), "small", "end")
+    if up.log:
+        canvas.text((LEFT - 6, END + 1), "0", "small", "end")
+    canvas.line((LEFT, END), (RIGHT, END), "axis")
+    for epoch in sorted({1, *(int(v) for v in ticks(1, max(last, 2), 6) if 1 <= v <= last)}):
+        canvas.text((across(epoch), END + 16), str(epoch), "small", "middle")
+    canvas.text((LEFT - 6, END + 16), "epoch", "small", "end")
+    canvas.path(dots([(LEFT + 2, END + 38)]), "ok dots")
+    canvas.text((LEFT + 9, END + 42), "screen passed", "small")
+    canvas.path(crosses([(LEFT + 102, END + 38)], 3), "open stroke")
+    canvas.text((LEFT + 110, END + 42), "not passed", "small")
+    canvas.path(_whisker(LEFT + 190, END + 32, END + 46), "ink stroke")
+    canvas.text((LEFT + 200, END + 42), "attempt: share to limit, n episodes", "small")
+
+
+def _place(up: Scale, share: float) -> float:
+    """Zero has its own lane under a logarithmic axis."""
+    return END - 3 if up.log and share <= 0.0 else up(share)
+
+
+def _shares(
+    canvas: Canvas, up: Scale, across: Scale, claim: Promised, seen: Sequence[tuple[int, Looked]]
+) -> None:
+    places: list[tuple[Point, str]] = [
+        ((across(epoch), _place(up, _share(claim, look))), look.result) for epoch, look in seen
+    ]
+    canvas.path(dots([at for at, result in places if result == "passed"]), "ok dots")
+    canvas.path(crosses([at for at, result in places if result != "passed"], 2.6), "open stroke")
+
+
+def _whisker(x: float, y: float, end: float) -> str:
+    return f"M{pixel(x)} {pixel(y)}V{pixel(end)}M{pixel(x - 5)} {pixel(end)}h10"
+
+
+def _attempt(canvas: Canvas, up: Scale, x: float, attempt: Attempt, claim: Promised) -> None:
+    shown = attempt.evidence[claim.id]
+    style = {"satisfied": "ok", "violated": "bad", "inconclusive": "open"}[shown.status]
+    share = _place(up, _share(claim, shown))
+    end = share if shown.bound is None else up(shown.bound)
+    sure = "" if shown.confidence is None else f" at {confidence_text(shown.confidence)}"
+    tip = (
+        f"attempt {attempt.number}: {shown.violations} violated, {shown.undecided} undecided of "
+        f"{shown.episodes}; limit {_limit(claim, shown)}{sure}"
+    )
+    if shown.bound is not None:
+        canvas.path(_whisker(x, share, end), f"{style} stroke", tip)
+    canvas.path(f"M{pixel(x - 4)} {pixel(share - 4)}h8v8h-8z", f"{style} fill", tip)
+    n = f"n={spaced(shown.episodes)}"
+    words = n if shown.bound is None else f"{_limit(claim, shown)}, {n}"
+    left = x > (LEFT + RIGHT) / 2
+    y = min(end, share) - 6 if rising(claim) else max(end, share) + 14
+    canvas.text(
+        (x + (8 if left else -8), max(y, TOP + 8)), words, "value", "end" if left else "start"
+    )
+
+
+def _limit(claim: Promised, shown: Shown) -> str:
+    if shown.bound is None:
+        return "none"
+    upper = (shown.side or claim.side) == "upper"
+    figure = limit_text(shown.bound, up=upper, against=shown.threshold)
+    return f"{'≤' if upper else '≥'} {figure}"
+
+
+def _threshold(canvas: Canvas, up: Scale, claim: Promised) -> None:
+    if claim.threshold is None:
+        return
+    y = up(claim.threshold)
+    canvas.line((LEFT, y), (RIGHT, y), "limit")
+    sign = claim.comparison.replace("<=", "≤").replace(">=", "≥")
+    canvas.text((LEFT + 4, y - 5), f"claimed {sign} {stated(claim.threshold)}", "value limitlabel")

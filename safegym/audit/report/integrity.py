@@ -1,0 +1,117 @@
+"""What the report itself has checked of the log, and what it has not."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from safegym.audit import layout
+from safegym.audit.limits import Limits
+from safegym.audit.rederive import Rederive
+from safegym.audit.references import named_artifacts
+from safegym.audit.sign import LARGEST_KEY_FILE, PublicKey, parse_key
+from safegym.audit.source import open_source
+from safegym.audit.verify import verify
+from safegym.audit.verify_report import VerifyReport
+from safegym.errors import AuditError
+
+UNCOVERED = "The log does not cover"
+UNDERIVED = "Verdicts were not re-derived"
+UNPINNED = "No pinned checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """The integrity box. trusted: the signatures were checked with keys that the caller trusts.
+
+    derived: verdicts and evidence were derived again. missing, warnings: in words. uncovered: files
+    that no record names. checkpoint: size and root of the last signed one.
+    """
+
+    run: str
+    records: int
+    root: str
+    key: str
+    trusted: bool
+    derived: bool
+    steps: tuple[tuple[str, str], ...]
+    missing: tuple[str, ...]
+    warnings: tuple[str, ...]
+    uncovered: tuple[str, ...]
+    checkpoints: int
+    command: str
+
+
+def examine(
+    place: Path, out: Path | None, keys: Sequence[PublicKey], rederive: Rederive | None
+) -> tuple[VerifyReport, Integrity]:
+    """Verify the log, and say how far that goes.
+
+    keys: those the caller trusts; without any, the run's own public key checks that the signatures
+    fit together, which is no trust. Raises AuditError if anything is broken, naming the step.
+    """
+    report = verify(place, keys=keys or [own_key(place)], rederive=rederive)
+    if report.broken is not None:
+        raise AuditError(
+            f"{place.name} does not verify, so no report is written: step {report.broken.number} "
+            f"({report.broken.name}): {report.broken.detail}",
+            step=report.broken.name,
+        )
+    if not report.records:
+        raise AuditError(f"{place.name} holds no whole record to report on.", step="format")
+    box = Integrity(
+        run=report.run,
+        records=report.size,
+        root=report.root,
+        key=report.records[0].actor,
+        trusted=bool(keys),
+        derived=rederive is not None,
+        steps=tuple((step.name, step.result) for step in report.steps),
+        missing=report.missing,
+        warnings=tuple(
+            warning
+            for warning in report.warnings
+            if not warning.startswith((UNCOVERED, UNDERIVED, UNPINNED))
+        ),
+        uncovered=tuple(_uncovered(place, out, report)),
+        checkpoints=len(report.checkpoints),
+        command=f"safegym audit verify {shlex.quote(place.name or '.')} --key KEY.pem",
+    )
+    return report, box
+
+
+def own_key(place: Path) -> PublicKey:
+    """The public key that lies in the run. It proves nothing about who signed.
+
+    Raises AuditError if there is none.
+    """
+    source = open_source(place, Limits())
+    try:
+        if not source.has(layout.PUBLIC_KEY):
+            raise AuditError(
+                f"{place.name} holds no {layout.PUBLIC_KEY} to look at its signatures with; "
+                'pass the signer\'s key: write_report(run, out, keys=[read_key("KEY.pem")]).',
+                step="signatures",
+            )
+        return parse_key(source.read(layout.PUBLIC_KEY, LARGEST_KEY_FILE))
+    finally:
+        source.close()
+
+
+def _uncovered(place: Path, out: Path | None, report: VerifyReport) -> Iterable[str]:
+    """Files beside the log that no live record names; earlier reports and `out` are left out."""
+    named = {
+        artifact["artifact"]
+        for record in report.records
+        if record.index not in report.superseded
+        for artifact in named_artifacts(record.payload)
+    }
+    source = open_source(place, Limits())
+    try:
+        names = source.names()
+    finally:
+        source.close()
+    for name in names:
+        own = name in (*layout.OWN, layout.REPORT) or (out is not None and place / name == out)
+        if name not in named and not own:
+            yield name

@@ -1,0 +1,144 @@
+"""`safegym train`: train a policy under a gate, and leave an audit trail."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from safegym.cli.console import Exit, evidence_table, out, plain_table, print_json
+from safegym.cli.progress import RunProgress
+from safegym.errors import GateError
+
+if TYPE_CHECKING:
+    from safegym.gate.training import TrainingRun
+
+
+def train(
+    name: Annotated[str | None, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")] = None,
+    to: Annotated[Path | None, typer.Option("--out", help="New run folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Environment steps.", min=1)] = None,
+    algo: Annotated[str, typer.Option(help="Algorithm.")] = "ppo",
+    seed: Annotated[int, typer.Option(help="Root of training and evidence seeds.", min=0)] = 0,
+    cap: Annotated[int, typer.Option(help="Most episodes of an attempt.", min=1)] = 2_000,
+    lift: Annotated[
+        float | None, typer.Option(help="Certify trace-level claims as prob(phi) >= LIFT.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Error level of claims without confidence.")] = 0.05,
+    screen: Annotated[int, typer.Option(help="Episodes of a screen.", min=1)] = 200,
+    every: Annotated[int, typer.Option(help="Environment steps an epoch.", min=1)] = 20_480,
+    workers: Annotated[int, typer.Option(help="Processes of gate campaigns.", min=1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Train with penalty and replay; screen each epoch; certify what passes; promote or go on.
+
+    Exit status: 0 a policy was certified and released, 2 bad input, 3 nothing was certified.
+    """
+    from safegym.gate import training
+    from safegym.gate.plan import Gate, GatePlan
+
+    with RunProgress(quiet=as_json) as progress:
+        if resume is not None:
+            _only_resume(name, to)
+            run = training.resume(resume, workers=workers, listener=progress.hear)
+        else:
+            plan = GatePlan(
+                gate_every=every,
+                screen_episodes=screen,
+                cap=cap,
+                level=level,
+                lift=lift,
+                seed=seed,
+            )
+            scenario, folder = _required(name, to)
+            run = training.train(
+                scenario,
+                algo=algo,
+                steps=steps,
+                gate=Gate(plan=plan),
+                out=folder,
+                seed=seed,
+                workers=workers,
+                listener=progress.hear,
+            )
+    report = _report(run)
+    if as_json:
+        print_json(_summary(run, report))
+    else:
+        _show(run, report)
+    raise typer.Exit(Exit.HOLDS if run.status == "promoted" else Exit.INCONCLUSIVE)
+
+
+def _only_resume(name: str | None, to: Path | None) -> None:
+    if name is not None or to is not None:
+        raise GateError(
+            "--resume RUN goes on with a run as it was planned; leave out the scenario and --out."
+        )
+
+
+def _required(name: str | None, to: Path | None) -> tuple[str, Path]:
+    if name is None:
+        raise GateError("Name a scenario (see `safegym scenarios`), or --resume RUN.")
+    if to is None:
+        raise GateError(f"Say where the run goes: safegym train {name} --out runs/first")
+    return name, to
+
+
+def _report(run: "TrainingRun") -> Path | None:
+    """The HTML report, once the run has ended."""
+    if run.status == "interrupted":
+        return None
+    from safegym.audit.report import write_report
+
+    return write_report(run.folder, run.folder / "report.html")
+
+
+def _summary(run: "TrainingRun", report: Path | None) -> dict[str, object]:
+    from safegym.gate.evidence import evidence_json
+
+    return {
+        "status": run.status,
+        "reasons": list(run.reasons),
+        "epochs": run.epochs,
+        "steps": run.steps,
+        "policy": run.policy_digest,
+        "evidence": [{**evidence_json(e), "surplus": e.surplus} for e in run.evidence],
+        "baselines": {name: screen.to_json() for name, screen in run.baselines.items()},
+        "root": run.root,
+        "records": run.records,
+        "report": None if report is None else str(report),
+        "resume": run.resume,
+    }
+
+
+def _show(run: "TrainingRun", report: Path | None) -> None:
+    for name, screen in run.baselines.items():
+        out.print(_baseline(name, screen.episodes, dict(screen.violations)))
+    if run.evidence:
+        attempt = run.evidence[0].attempt
+        out.print(evidence_table(f"certification attempt {attempt}", run.evidence))
+    elif run.status != "interrupted":
+        out.print("no certification attempt was made")
+    colour = "green" if run.status == "promoted" else "yellow"
+    out.print(f"[bold {colour}]{run.status}[/] after {run.epochs} epochs, {run.steps} steps")
+    for reason in run.reasons:
+        out.print(f"  {reason}", soft_wrap=True)
+    if run.resume:
+        out.print(f"go on with: {run.resume}", soft_wrap=True)
+        return
+    if run.policy is not None:
+        out.print(f"policy   {run.policy}", soft_wrap=True)
+    out.print(f"log      {run.records} records, root {run.root}", soft_wrap=True)
+    if report is not None:
+        out.print(f"report   {report}", soft_wrap=True)
+    out.print(f"verify   safegym audit verify {run.folder}", soft_wrap=True)
+
+
+def _baseline(name: str, episodes: int, violations: dict[str, int]) -> Table:
+    table = plain_table(f"baseline: {name} alone, observed")
+    for heading in ("claim", "episodes", "violated"):
+        table.add_column(heading)
+    for claim, count in violations.items():
+        table.add_row(claim, str(episodes), f"{count} ({100 * count / max(1, episodes):.1f} %)")
+    return table

@@ -1,0 +1,212 @@
+"""The monitor against the slow reference evaluator: status, lower and upper robustness."""
+
+import pickle
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_cases import (
+    DT,
+    KINDS,
+    ONE,
+    TWO,
+    WINDOWED_ONE,
+    WINDOWED_TWO,
+    Case,
+    case_of,
+    random_atom,
+    random_case,
+    random_formula,
+    random_window,
+)
+
+from safegym.check.monitor import Monitor, compiled, judge, robustness
+from safegym.formula import nodes as n
+from safegym.formula.nodes import Formula
+from safegym.trace.model import Trace
+from safegym.verdict import Verdict
+
+
+def assert_agreement(case: Case) -> None:
+    verdict = judge(case.formula, case.trace)
+    low, high = robustness(case.formula, case.trace)
+    wanted = case.reference.robustness(case.formula)
+    told = f"{case.formula} on {case.reference}"
+    assert verdict.status == case.reference.status(case.formula), told
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == wanted, told
+    assert verdict.robustness is not None
+    assert (verdict.robustness.lo, verdict.robustness.hi) == wanted[0], told
+    assert not np.signbit(low[low == 0]).any()
+    assert_witness_decides(case, verdict)
+
+
+def assert_witness_decides(case: Case, verdict: Verdict) -> None:
+    """The chain ends in a part whose own raw margin is the robustness, where an atom decides."""
+    if verdict.witness is None or isinstance(case.formula, n.Fraction):
+        return
+    assert verdict.robustness is not None
+    value = verdict.robustness.hi if verdict.status == "violated" else verdict.robustness.lo
+    assert verdict.witness.margin == value
+    assert verdict.witness.subformula == verdict.witness.chain[-1]
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(st.randoms(use_true_random=False))
+def test_monitor_agrees_with_the_reference_on_shrinkable_cases(random: Random) -> None:
+    assert_agreement(random_case(random))
+
+
+def test_monitor_agrees_with_the_reference_on_1500_random_pairs() -> None:
+    for seed in range(1500):
+        assert_agreement(random_case(Random(seed)))
+
+
+@pytest.mark.slow
+def test_monitor_agrees_with_the_reference_on_12000_random_pairs() -> None:
+    for seed in range(10_000, 22_000):
+        assert_agreement(random_case(Random(seed), depth=5))
+
+
+def _one_node(random: Random, node: type[Formula]) -> Formula:
+    def part() -> Formula:
+        return random_formula(random, random.choice([0, 1, 2]), [])
+
+    if node in WINDOWED_ONE:
+        return node(part(), random_window(random))
+    if node in WINDOWED_TWO:
+        return node(part(), part(), random_window(random))
+    if node in TWO:
+        return node(part(), part())
+    if node in (n.And, n.Or):
+        return (n.all_of if node is n.And else n.any_of)(part(), random_atom(random))
+    if node is n.Fraction:
+        return n.Fraction(part(), random.choice([">=", "<"]), 0.5)
+    return node(part())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "node",
+    [*ONE, *TWO, *WINDOWED_ONE, *WINDOWED_TWO, n.And, n.Or, n.Fraction],
+    ids=lambda node: node.__name__,
+)
+def test_every_node_agrees_at_every_kind_of_end(node: type[Formula], kind: str) -> None:
+    for seed in range(12):
+        random = Random(seed)
+        assert_agreement(case_of(random, _one_node(random, node), kind=kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_windows_longer_than_the_trace_agree(kind: str) -> None:
+    for seed in range(15):
+        random = Random(seed)
+        inner = random_formula(random, 2, [])
+        wide = n.Window(0, random.choice([3, 9, 25]))
+        for node in (*WINDOWED_ONE, n.Until, n.Since):
+            formula = node(inner, wide) if node in WINDOWED_ONE else node(inner, inner, wide)
+            assert_agreement(case_of(random, formula, kind=kind))
+
+
+def test_past_inside_future_inside_past_agrees() -> None:
+    for seed in range(60):
+        random = Random(seed)
+        formula = random_atom(random)
+        for _ in range(2):
+            formula = n.Once(n.Eventually(formula, random_window(random)), random_window(random))
+            formula = n.Always(n.Since(random_atom(random), formula, random_window(random)))
+        assert_agreement(case_of(random, formula))
+
+
+@pytest.mark.parametrize("mode", ["numpy", "numba"])
+def test_long_traces_agree_in_both_kernel_modes(mode: compiled.Mode) -> None:
+    with compiled.use(mode):
+        for seed in range(4):
+            random = Random(seed)
+            assert_agreement(case_of(random, random_formula(random, 3, []), longest=120))
+
+
+def test_numpy_and_compiled_kernels_give_the_same_bits() -> None:
+    for seed in range(100):
+        case = random_case(Random(seed), longest=60)
+        with compiled.use("numpy"):
+            plain = robustness(case.formula, case.trace)
+        with compiled.use("numba"):
+            fast = robustness(case.formula, case.trace)
+        for one, other in zip(plain, fast, strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+def _streams(random: Random, samples: int, batch: int) -> dict[str, np.ndarray]:
+    shape = (samples, batch)
+    draw = np.random.default_rng(random.randrange(2**32))
+    return {
+        "x": draw.integers(-2, 3, shape).astype(float),
+        "y": draw.integers(-2, 3, shape).astype(float),
+        "p": draw.integers(-2, 3, (*shape, 2)).astype(float),
+    }
+
+
+def _assert_online_equals_offline(seed: int, depth: int = 3) -> None:
+    """Random resets, pickling in between; each update against the interrupted prefix."""
+    random = Random(seed)
+    formula = random_case(random, depth=depth).formula
+    batch, samples = 3, random.randint(4, 24)
+    horizon = random.choice([None, 1, 3, 6, 9, 20])
+    streams = _streams(random, samples, batch)
+    monitor = Monitor(formula, DT, batch, horizon)
+    begun = [0] * batch
+    for k in range(samples):
+        if random.random() < 0.1:
+            mask = [random.random() < 0.4 for _ in range(batch)]
+            monitor.reset(mask)
+            begun = [k if new else old for new, old in zip(mask, begun, strict=True)]
+        if random.random() < 0.05:
+            monitor = pickle.loads(pickle.dumps(monitor))
+        update = monitor.update({name: values[k] for name, values in streams.items()})
+        for b in range(batch):
+            prefix = {name: values[begun[b] : k + 1, b] for name, values in streams.items()}
+            trace = Trace.from_arrays(prefix, dt=DT, end="interrupted", horizon=horizon)
+            _assert_same(formula, trace, update, b, monitor.look_ahead)
+
+
+def _assert_same(formula: Formula, trace: Trace, update: object, b: int, ahead: int) -> None:
+    verdict = judge(formula, trace)
+    episode, delayed = update.episode, update.delayed
+    found = (str(episode.status[b]), episode.lo[b], episode.hi[b])
+    assert verdict.robustness is not None
+    assert found == (verdict.status, verdict.robustness.lo, verdict.robustness.hi), formula
+    if isinstance(formula, n.Fraction):
+        return
+    low, high = robustness(formula, trace)
+    at = trace.steps - ahead
+    wanted = (low[at], high[at]) if at >= 0 else (-np.inf, np.inf)
+    assert (delayed.lo[b], delayed.hi[b]) == wanted, formula
+
+
+def test_online_episode_equals_offline_on_every_interrupted_prefix() -> None:
+    for seed in range(45):
+        _assert_online_equals_offline(seed)
+
+
+@pytest.mark.slow
+def test_online_equals_offline_on_300_more_formulas() -> None:
+    for seed in range(1000, 1300):
+        _assert_online_equals_offline(seed)
+
+
+def test_a_batch_gives_each_episode_what_it_gets_alone() -> None:
+    for seed in range(30):
+        random = Random(seed)
+        formula = random_formula(random, 3, [])
+        streams = _streams(random, 15, 5)
+        together = Monitor(formula, DT, 5, horizon=9)
+        alone = [Monitor(formula, DT, 1, horizon=9) for _ in range(5)]
+        for k in range(15):
+            whole = together.update({name: values[k] for name, values in streams.items()}).episode
+            for b in range(5):
+                one = alone[b].update({name: v[k, b : b + 1] for name, v in streams.items()})
+                assert whole.must[b] == one.episode.must[0]
+                assert whole.may[b] == one.episode.may[0]
+                assert (whole.lo[b], whole.hi[b]) == (one.episode.lo[0], one.episode.hi[0])
