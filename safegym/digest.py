@@ -27,7 +27,7 @@ def digest_text(text: str) -> str:
 def canonical_json(value: Any) -> bytes:
     """RFC 8785 bytes of a JSON value. Raises SafegymError if it has no canonical form."""
     try:
-        return rfc8785.dumps(value)
+        return bytes(rfc8785.dumps(value))
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
         raise SafegymError(f"This value has no canonical JSON form: {error}") from error
 

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import safegym
@@ -42,6 +44,16 @@ def test_every_public_name_has_a_docstring() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(safegym, "nothing_of_the_kind")
+
+
+def test_check_is_callable_whatever_was_imported_before() -> None:
+    code = (
+        "import safegym.check.monitor as m, safegym as sg; "
+        "t = sg.Trace.from_arrays({'x': [1.0]}, dt=1); "
+        "print(sg.check(sg.parse('x > 0'), t).status, m.judge(sg.parse('x > 0'), t).status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["satisfied", "satisfied"]
 
 
 if __name__ == "__main__":

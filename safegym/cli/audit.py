@@ -38,6 +38,8 @@ def verify(
         for step in report.steps:
             table.add_row(step.name, step.result, step.detail)
         out.print(table)
+        for warning in report.warnings:
+            out.print(f"note: {warning}", soft_wrap=True)
         colour = {"intact": "green", "broken": "red", "incomplete": "yellow"}[report.result]
         out.print(f"[bold {colour}]{report.result}[/]  {report.size} records, root {report.root}")
     raise typer.Exit(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from safegym.audit.log import AuditLog
 from safegym.check.statistics.ledger import AttemptLedger
@@ -116,7 +116,7 @@ class TrainingGate:
 
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
         """Open the log again where `state` left it, and put the state back."""
-        size = int(state[LOG_SIZE]) if state else "checkpoint"
+        size: int | Literal["checkpoint"] = int(state[LOG_SIZE]) if state else "checkpoint"
         log = AuditLog.open(self.folder, resume_from=size, reason="run resumed")
         self.begin(log)
         self._keeper().restore(state, load)

@@ -32,7 +32,7 @@ def _obstacle_parameters(number: int) -> tuple[Parameter, ...]:
     name = f"obstacle_{number}"
     return (
         Parameter(
-            f"{name}_x", "m", centre - 0.3, centre + 0.3, centre, "position along the corridor"
+            f"{name}_x", "m", centre - 0.2, centre + 0.2, centre, "position along the corridor"
         ),
         Parameter(f"{name}_y", "m", -0.7, 0.7, 0.0, "position across the corridor"),
         Parameter(f"{name}_size", "m", 0.2, 0.32, 0.26, "radius, or half-width of a square column"),

@@ -1,6 +1,6 @@
 """The scripted guidance that the residual scenario's action corrects.
 
-It heads for the nearest place in the wider gap beside the next obstacle and slows a little while
+It heads for the nearest place in a gap beside the next obstacle and slows a little while
 it is not yet in line with it. It knows nothing of gusts, of the drift limit or of the obstacle
 after the next: alone it collides in about one episode of twenty, and drifts faster than 0.5 m/s in
 about one of eight.
@@ -29,19 +29,19 @@ def ahead(x: float, course: tuple[Obstacle, ...]) -> tuple[Obstacle, Obstacle]:
 def gap_target(obstacle: Obstacle, y: float) -> float:
     """Where across the corridor to pass an obstacle; the corridor's middle where there is none.
 
-    The place nearest to `y`, in the wider gap, that leaves the wanted room to the cage, or that
-    gap's middle where it is too narrow for that.
+    Of the gaps beside it that leave ROOM on both sides of the cage (always the wider one), the
+    place nearest to `y` that does so.
     """
     if obstacle is FAR:
         return 0.0
-    if obstacle.y > 0.0:
-        low, high = -HALF_WIDTH, obstacle.y - obstacle.size
-    else:
-        low, high = obstacle.y + obstacle.size, HALF_WIDTH
-    low, high = low + CAGE + ROOM, high - CAGE - ROOM
-    if low > high:
-        return (low + high) / 2.0
-    return max(low, min(high, y))
+    margin = CAGE + ROOM
+    right = max(margin - HALF_WIDTH, min(obstacle.y - obstacle.size - margin, y))
+    left = min(HALF_WIDTH - margin, max(obstacle.y + obstacle.size + margin, y))
+    if right > obstacle.y - obstacle.size - margin:
+        return left
+    if left < obstacle.y + obstacle.size + margin:
+        return right
+    return right if y - right < left - y else left
 
 
 def guide(x: float, y: float, first: Obstacle) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from safegym.audit.report.svg import (
     Scale,
     crosses,
     decades,
+    diamonds,
     dots,
     pixel,
     span,
@@ -39,7 +40,8 @@ def bound_plot(name: str, claim: Promised, story: Story) -> Markup:
     _shares(canvas, up, across, claim, seen)
     for x, attempt in attempt_places(tried, across):
         _attempt(canvas, up, x, attempt, claim)
-    _threshold(canvas, up, claim)
+    early = sum(x < (LEFT + RIGHT) / 2 for x, _ in attempt_places(tried, across))
+    _threshold(canvas, up, claim, right=2 * early > len(tried))
     return canvas.markup()
 
 
@@ -92,12 +94,19 @@ def _frame(canvas: Canvas, up: Scale, across: Scale, claim: Promised, last: int)
     for epoch in sorted({1, *(int(v) for v in ticks(1, max(last, 2), 6) if 1 <= v <= last)}):
         canvas.text((across(epoch), END + 16), str(epoch), "small", "middle")
     canvas.text((LEFT - 6, END + 16), "epoch", "small", "end")
-    canvas.path(dots([(LEFT + 2, END + 38)]), "ok dots")
-    canvas.text((LEFT + 9, END + 42), "screen passed", "small")
-    canvas.path(crosses([(LEFT + 102, END + 38)], 3), "open stroke")
-    canvas.text((LEFT + 110, END + 42), "not passed", "small")
-    canvas.path(_whisker(LEFT + 190, END + 32, END + 46), "ink stroke")
-    canvas.text((LEFT + 200, END + 42), "attempt: share to limit, n episodes", "small")
+    _legend(canvas, END + 38)
+
+
+def _legend(canvas: Canvas, y: float) -> None:
+    canvas.text((LEFT - 40, y + 4), "screen", "small")
+    canvas.path(dots([(LEFT + 6, y)]), "ok dots")
+    canvas.text((LEFT + 13, y + 4), "passed", "small")
+    canvas.path(crosses([(LEFT + 62, y)], 2.6), "bad stroke")
+    canvas.text((LEFT + 70, y + 4), "failed", "small")
+    canvas.path(diamonds([(LEFT + 114, y)], 3.5), "open hollow")
+    canvas.text((LEFT + 122, y + 4), "ended early", "small")
+    canvas.path(_whisker(LEFT + 206, y - 7, y + 7), "ink stroke")
+    canvas.text((LEFT + 216, y + 4), "attempt: share to limit, n episodes", "small")
 
 
 def _place(up: Scale, share: float) -> float:
@@ -112,7 +121,9 @@ def _shares(
         ((across(epoch), _place(up, _share(claim, look))), look.result) for epoch, look in seen
     ]
     canvas.path(dots([at for at, result in places if result == "passed"]), "ok dots")
-    canvas.path(crosses([at for at, result in places if result != "passed"], 2.6), "open stroke")
+    canvas.path(crosses([at for at, result in places if result == "failed"], 2.6), "bad stroke")
+    still = [at for at, result in places if result not in ("passed", "failed")]
+    canvas.path(diamonds(still, 3.5), "open hollow")
 
 
 def _whisker(x: float, y: float, end: float) -> str:
@@ -131,7 +142,7 @@ def _attempt(canvas: Canvas, up: Scale, x: float, attempt: Attempt, claim: Promi
     )
     if shown.bound is not None:
         canvas.path(_whisker(x, share, end), f"{style} stroke", tip)
-    canvas.path(f"M{pixel(x - 4)} {pixel(share - 4)}h8v8h-8z", f"{style} fill", tip)
+    _mark(canvas, (x, share), shown.status, tip)
     n = f"n={spaced(shown.episodes)}"
     words = n if shown.bound is None else f"{_limit(claim, shown)}, {n}"
     left = x > (LEFT + RIGHT) / 2
@@ -139,6 +150,19 @@ def _attempt(canvas: Canvas, up: Scale, x: float, attempt: Attempt, claim: Promi
     canvas.text(
         (x + (8 if left else -8), max(y, TOP + 8)), words, "value", "end" if left else "start"
     )
+
+
+def _mark(canvas: Canvas, at: Point, status: str, tip: str) -> None:
+    """Shape and colour by status: filled square, hollow diamond, crossed square."""
+    x, y = at
+    square = f"M{pixel(x - 4.5)} {pixel(y - 4.5)}h9v9h-9z"
+    if status == "satisfied":
+        canvas.path(square, "ok fill", tip)
+    elif status == "violated":
+        canvas.path(square, "bad hollow", tip)
+        canvas.path(crosses([at], 2.5), "bad stroke")
+    else:
+        canvas.path(diamonds([at], 5.5), "open hollow", tip)
 
 
 def _limit(claim: Promised, shown: Shown) -> str:
@@ -149,10 +173,14 @@ def _limit(claim: Promised, shown: Shown) -> str:
     return f"{'≤' if upper else '≥'} {figure}"
 
 
-def _threshold(canvas: Canvas, up: Scale, claim: Promised) -> None:
+def _threshold(canvas: Canvas, up: Scale, claim: Promised, *, right: bool) -> None:
+    """The line, labelled at the end where fewer attempts stand."""
     if claim.threshold is None:
         return
     y = up(claim.threshold)
     canvas.line((LEFT, y), (RIGHT, y), "limit")
     sign = claim.comparison.replace("<=", "≤").replace(">=", "≥")
-    canvas.text((LEFT + 4, y - 5), f"claimed {sign} {stated(claim.threshold)}", "value limitlabel")
+    words, style = f"claimed {sign} {stated(claim.threshold)}", "value limitlabel"
+    below = y < TOP + 14
+    place = (RIGHT - 4 if right else LEFT + 4, y + 14 if below else y - 5)
+    canvas.text(place, words, style, "end" if right else "start")

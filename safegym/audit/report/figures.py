@@ -1,6 +1,7 @@
 """Numbers and texts as the report shows them: evidence is never rounded up."""
 
 import math
+import re
 import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -19,8 +20,7 @@ def limit_text(value: float, *, up: bool, against: float | None = None) -> str:
         return plain(value)
     for digits in range(3, 18):
         rounded = _rounded(value, digits, up=up)
-        moved = against is not None and (rounded < Decimal(against)) != (value < against)
-        if not moved:
+        if against is None or (rounded < Decimal(repr(against))) == (value < against):
             return _decimal_text(rounded)
     return _decimal_text(Decimal(repr(value)))
 
@@ -83,6 +83,11 @@ def _shown(character: str) -> str:
 def short(text: str, length: int) -> str:
     """The text cut to `length` characters, with an ellipsis."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def short_digests(text: str) -> str:
+    """The text with each digest in it cut to twelve hex digits."""
+    return re.sub(r"(sha256:[0-9a-f]{12})[0-9a-f]{52}", r"\1…", text)
 
 
 def short_digest(digest: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from safegym.audit.report.figures import counted, plain
+from safegym.audit.report.figures import counted, plain, spaced
 from safegym.audit.report.model import Campaign, Judged, Promised
 from safegym.audit.report.svg import (
     Canvas,
@@ -25,6 +25,8 @@ LEFT, RIGHT, TOP, END = 52.0, 448.0, 26.0, 186.0
 SINGLE = 40
 """So many of the worst episodes are drawn one by one; the rest is a line."""
 COLUMNS = 200
+DEEPEST = 2.0
+"""The axis reaches at most so many times as far down as up; what falls deeper is at its edge."""
 
 
 def margin_plot(name: str, claim: Promised, campaign: Campaign) -> Markup:
@@ -36,13 +38,20 @@ def margin_plot(name: str, claim: Promised, campaign: Campaign) -> Markup:
     canvas = Canvas(
         name, WIDTH, HEIGHT, f"Robustness on {claim.id}, {campaign.name}", _describe(ordered)
     )
-    values = [value for item in ordered for value in (_low(item), _high(item))]
-    up = Scale(*span([*values, 0.0]), END, TOP)
+    up = _vertical(ordered)
     across = Scale(1, max(len(ordered), 2), LEFT + 12, RIGHT - 12, log=True)
-    _frame(canvas, up, across, len(ordered))
+    _frame(canvas, up, across, len(ordered), sum(_low(item) < up.lo for item in ordered))
     _tail(canvas, up, across, ordered)
     _worst(canvas, up, across, ordered)
     return canvas.markup()
+
+
+def _vertical(ordered: Sequence[Judged]) -> Scale:
+    """Room for every margin, but not for a fall so deep that the rest would be one line."""
+    values = [value for item in ordered for value in (_low(item), _high(item))]
+    top = max((value for value in values if math.isfinite(value)), default=0.0)
+    deepest = -DEEPEST * max(top, 1.0)
+    return Scale(*span([max(value, deepest) for value in [*values, 0.0]]), END, TOP)
 
 
 def _low(item: Judged) -> float:
@@ -64,7 +73,7 @@ def _describe(ordered: Sequence[Judged]) -> str:
     )
 
 
-def _frame(canvas: Canvas, up: Scale, across: Scale, number: int) -> None:
+def _frame(canvas: Canvas, up: Scale, across: Scale, number: int, beyond: int) -> None:
     zero = up(0.0)
     if zero < END:
         canvas.rect((LEFT, zero), (RIGHT - LEFT, END - zero), "badzone")
@@ -74,7 +83,8 @@ def _frame(canvas: Canvas, up: Scale, across: Scale, number: int) -> None:
     canvas.line((LEFT, zero), (RIGHT, zero), "zero")
     canvas.text((LEFT - 40, TOP - 10), "margin, multiples of scale", "small")
     if END - zero > 16:
-        canvas.text((RIGHT - 4, END - 5), "violated below 0", "small", "end")
+        deeper = f"; {spaced(beyond)} below the axis" if beyond else ""
+        canvas.text((RIGHT - 4, END - 5), f"violated below 0{deeper}", "small", "end")
     ranks = [1, *(10**power for power in range(1, 7) if 10**power < number * 0.7), number]
     for rank in sorted(set(ranks)):
         words = "worst" if rank == 1 else "best" if rank == number else f"{rank}th"
@@ -129,4 +139,4 @@ def _worst(canvas: Canvas, up: Scale, across: Scale, ordered: Sequence[Judged]) 
     canvas.path(diamonds(places["inconclusive"]), "open hollow")
     x, y = across(1), up(_low(ordered[0]))
     words = f"worst {plain(_low(ordered[0]))}"
-    canvas.text((x + 8, y - 8 if y > TOP + 20 else y + 18), words, "value")
+    canvas.text((x + 8, y - 8 if y > END - 26 else y + 18), words, "value")

@@ -218,7 +218,7 @@ def _assumptions(story: Story) -> tuple[str, ...]:
     if attempt is None:
         return ()
     listed = (item for shown in attempt.evidence.values() for item in shown.assumptions)
-    return tuple(dict.fromkeys(listed))
+    return tuple(figures.short_digests(item) for item in dict.fromkeys(listed))
 
 
 def facts(story: Story) -> tuple[tuple[str, str], ...]:

@@ -7,9 +7,10 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from safegym.audit.report.figures import plain
+from safegym.audit.report.figures import HARD_SPACE, plain
 from safegym.audit.report.model import Promised
 from safegym.audit.report.shapes import (
+    Must,
     Panel,
     Shape,
     Truth,
@@ -27,6 +28,12 @@ WIDTH, LEFT, RIGHT = 460.0, 52.0, 448.0
 PANEL, GAP, TOP = 138.0, 34.0, 26.0
 COLUMNS = 360
 MOST_RUNS = 200
+WORDS: dict[Must, str] = {
+    "always": "must be",
+    "eventually": "awaited:",
+    "other": "compared:",
+}
+"""How a limit is labelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Broken:
     lies in the episode's end. words: for the caption.
     """
 
+    must: Must
     failing: Truth
     first: int | None
     words: str
@@ -53,7 +61,7 @@ def signal_plot(name: str, claim: Promised, trace: Trace, what: str) -> tuple[Ma
     if not drawn:
         return Markup(""), "The stored episode lacks the claim's signals."
     broken = _broken(shape, trace)
-    height = TOP + len(drawn) * (PANEL + GAP) + 24
+    height = TOP + len(drawn) * (PANEL + GAP) - GAP + 24
     canvas = Canvas(name, WIDTH, height, f"{claim.id}: {what}", broken.words)
     times = [float(value) for value in trace.times]
     across = Scale(times[0], max(times[-1], times[0] + 1e-9), LEFT, RIGHT)
@@ -70,6 +78,7 @@ def _broken(shape: Shape, trace: Trace) -> Broken:
     held = holds(shape.body, trace) if whole else None
     if held is None:
         return Broken(
+            "other",
             nowhere,
             None,
             "The claim relates several moments, so no stretch is shaded; drawn are its signals and "
@@ -80,26 +89,30 @@ def _broken(shape: Shape, trace: Trace) -> Broken:
     inside[window.start : window.stop] = True
     failing = inside & ~held
     if shape.must == "eventually":
-        return Broken(failing, None, _never(trace, window))
+        return Broken(shape.must, failing, None, _never(trace, window))
     if failing.any():
         first = int(np.argmax(failing))
-        at = plain(trace.clock.time(first))
-        return Broken(failing, first, f"First violation at {at} s; failing stretches are shaded.")
-    return Broken(failing, None, _by_end(trace))
+        words = f"First violation at {_time(trace, first)}; failing stretches are shaded."
+        return Broken(shape.must, failing, first, words)
+    return Broken(shape.must, failing, None, _by_end(trace))
 
 
 def _never(trace: Trace, window: range) -> str:
-    until = trace.clock.time(max(window.stop - 1, 0))
+    until = _time(trace, max(window.stop - 1, 0))
     ended = f" (the episode ended: {trace.end.kind})" if trace.end.kind != "horizon" else ""
-    return f"What the claim asks for did not happen by {plain(until)} s{ended}; the wait is shaded."
+    return f"What the claim asks for did not happen by {until}{ended}; the wait is shaded."
 
 
 def _by_end(trace: Trace) -> str:
     reason = f" ({trace.end.reason})" if trace.end.reason else ""
     return (
-        f"No sample breaks the limit; the episode's end at {plain(trace.end.time)} s, "
+        f"No sample breaks the limit; the episode's end at {_time(trace, trace.steps)}, "
         f"{trace.end.kind}{reason}, does."
     )
+
+
+def _time(trace: Trace, step: int) -> str:
+    return f"{plain(trace.clock.time(step))}{HARD_SPACE}s"
 
 
 def _panel(
@@ -128,21 +141,25 @@ def _panel(
         sign = comparison.replace("<=", "≤").replace(">=", "≥")
         y = up(value)
         canvas.line((LEFT, y), (RIGHT, y), "limit")
-        words = f"must be {sign} {plain(value)}"
+        words = f"{WORDS[broken.must]} {sign} {plain(value)}"
         canvas.text(
             (RIGHT - 4, y - 5 if y > top + 16 else y + 14), words, "value limitlabel", "end"
         )
     if broken.first is not None:
-        _first(canvas, across(times[broken.first]), up(float(values[broken.first])), top, end)
+        low = all(up(value) > top + PANEL / 2 for value in limits)
+        at = (across(times[broken.first]), up(float(values[broken.first])))
+        _first(canvas, at, top, end, top + 11 if low else end - 6)
     canvas.line((LEFT, end), (RIGHT, end), "axis")
 
 
-def _first(canvas: Canvas, x: float, y: float, top: float, end: float) -> None:
+def _first(canvas: Canvas, at: Point, top: float, end: float, label: float) -> None:
+    x, y = at
     canvas.line((x, top), (x, end), "bad mark")
     canvas.path(f"M{pixel(x)} {pixel(y - 6)}l6 10h-12z", "bad fill", "first violation")
     right = x < (LEFT + RIGHT) / 2
-    place = (x + (8 if right else -8), end - 6)
-    canvas.text(place, "first violation", "value", "start" if right else "end")
+    canvas.text(
+        (x + (9 if right else -9), label), "first violation", "value", "start" if right else "end"
+    )
 
 
 def _thinned(
@@ -161,9 +178,8 @@ def _thinned(
 
 def _time_axis(canvas: Canvas, across: Scale, y: float, trace: Trace) -> None:
     for value in ticks(across.lo, across.hi, 6):
-        canvas.text((across(value), y + 16), plain(value), "small", "middle")
+        canvas.text((across(value), y + 16), f"{plain(value)} s", "small", "middle")
         canvas.line((across(value), y), (across(value), y + 4), "axis")
-    canvas.text((LEFT - 6, y + 16), "s", "small", "end")
     if trace.horizon is not None and trace.steps > trace.horizon:
         x = across(trace.clock.time(trace.horizon))
         canvas.line((x, TOP), (x, y), "zero")

@@ -143,6 +143,8 @@ def span(values: Sequence[float], *, pad: float = 0.06) -> tuple[float, float]:
 def ticks(lo: float, hi: float, most: int) -> list[float]:
     """Round values in [lo, hi], at most about `most` of them."""
     rough = (hi - lo) / max(most, 1)
+    if not 0.0 < rough < math.inf:
+        return [lo]
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * 0.999999)
     first = math.ceil(lo / step - 1e-9)

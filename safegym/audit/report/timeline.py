@@ -193,21 +193,22 @@ def _decisions(canvas: Canvas, across: Scale, story: Story) -> None:
             )
         elif item.action == "stop":
             canvas.path(_square(x, DECISIONS, 5), "ink fill", f"stopped in epoch {item.epoch}")
-    for move in story.rollbacks:
-        _rollback(canvas, across(move.epoch), across(move.to_epoch or move.epoch), move.epoch)
+    apart = across(2) - across(1)
+    for at, move in enumerate(story.rollbacks):
+        x = across(move.epoch)
+        back = "?" if move.to_epoch is None else str(move.to_epoch)
+        tip = f"rolled back in epoch {move.epoch} to the policy of epoch {back}"
+        canvas.path(_back(x, DECISIONS), "bad stroke", tip)
+        if apart > 20 or at == len(story.rollbacks) - 1:
+            canvas.text((x, DECISIONS + 22), f"to {back}", "small", "middle")
 
 
-def _rollback(canvas: Canvas, x: float, back: float, epoch: int) -> None:
-    """An arrow from the epoch back to the one whose policy was restored."""
-    y, dip = DECISIONS, 14.0
-    tip = f"rolled back in epoch {epoch}"
-    canvas.path(
-        f"M{pixel(x)} {pixel(y)}Q{pixel((x + back) / 2)} {pixel(y + 2 * dip)} "
-        f"{pixel(back)} {pixel(y + 2)}",
-        "bad stroke",
-        tip,
+def _back(x: float, y: float) -> str:
+    """An arrow that turns back to the left."""
+    return (
+        f"M{pixel(x + 5)} {pixel(y - 7)}c4 8 0 13-10 10"
+        f"M{pixel(x + 0.5)} {pixel(y - 1)}l-5.5 4 4.5 5"
     )
-    canvas.path(f"M{pixel(back)} {pixel(y + 1)}l8 .5-5 7z", "bad fill", tip)
 
 
 def _star(x: float, y: float) -> str:
@@ -228,9 +229,9 @@ def _legend(canvas: Canvas) -> None:
         (f"M{pixel(x + 714)} {pixel(y - 4)}v8", "muted stroke", "hold"),
         (_star(x + 764, y), "ok fill", "promote"),
         (_square(x + 838, y, 5), "ink fill", "stop"),
-        (f"M{pixel(x + 886)} {pixel(y - 4)}q10 16 22 2", "bad stroke", "rollback"),
+        (_back(x + 890, y), "bad stroke", "rollback"),
     )
-    places = (0, 118, 214, 300, 430, 505, 622, 714, 764, 838, 902)
+    places = (0, 118, 214, 300, 430, 505, 622, 714, 764, 838, 890)
     for (data, style, words), place in zip(entries, places, strict=True):
         canvas.path(data, style)
         canvas.text((x + place + 12, y + 4), words, "small")

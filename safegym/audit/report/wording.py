@@ -164,7 +164,7 @@ def _estimated(claim: Promised, shown: Shown) -> tuple[Mark, str]:
         return "open", f"not shown: claimed P({claim.id}) {claimed}; {_of(shown)}{tail}"
     if limit and _within(claim, shown, threshold):
         return "shown", f"estimated{at}: {limit}, claimed {claimed}; {_of(shown)}"
-    tail = f"; over all of them {limit}" if limit else ""
+    tail = f"; over all of them {limit}" if limit and shown.bound != threshold else ""
     crossed = shown.method.rpartition("; ")[2] if "crossed at" in shown.method else ""
     return "shown", (
         f"estimated{at}: P({claim.id}) {claimed}, as claimed"
@@ -184,8 +184,11 @@ def limit_words(claim: Promised, shown: Shown) -> str:
 def _within(claim: Promised, shown: Shown, threshold: float) -> bool:
     if shown.bound is None:
         return False
+    strict = claim.comparison in ("<", ">")
+    if shown.bound == threshold:
+        return not strict
     upper = (shown.side or claim.side) == "upper"
-    return shown.bound <= threshold if upper else shown.bound >= threshold
+    return shown.bound < threshold if upper else shown.bound > threshold
 
 
 def _sign(comparison: str) -> str:

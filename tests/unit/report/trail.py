@@ -186,9 +186,7 @@ class Trail:
         subject = {**subject, "policy": digest, "scenario": SCENARIO}
         return EpisodeBook(self.log, self.folder / "traces", stem, self.claims, subject)
 
-    def judged(
-        self, digest: str, number: int, broken: Mapping[int, Sequence[str]]
-    ) -> list[Judged]:
+    def judged(self, digest: str, number: int, broken: Mapping[int, Sequence[str]]) -> list[Judged]:
         found: list[Judged] = []
         for index in range(number):
             trace = episode(index, of=digest, faults=frozenset(broken.get(index, ())))
@@ -356,7 +354,9 @@ def whole_run(folder: Path) -> Path:
 
 def _one_epoch(trail: Trail, number: int) -> None:
     digest = policy(f"e{number}")
-    trail.epoch(number, -20.0 + 7 * number - 9 * (number == 6), {"drone.reach": max(0, 24 - 4 * number)})
+    trail.epoch(
+        number, -20.0 + 7 * number - 9 * (number == 6), {"drone.reach": max(0, 24 - 4 * number)}
+    )
     trail.freeze(digest, number)
     bad = ["drone.collision", "drone.reach"]
     if number < 4:
