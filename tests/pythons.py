@@ -5,6 +5,7 @@ named and passed over. torch and stable-baselines3 are left out, since their bui
 Pythons bring several gigabytes of accelerator libraries with them.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,12 +24,23 @@ NEEDED += ("hatchling", "editables")
 
 
 def find(version: str) -> str | None:
-    """A Python of that version that really runs, or None."""
-    path = shutil.which(f"python{version}")
-    if path is None:
-        return None
-    asked = subprocess.run([path, "-c", "import sys; print(sys.version)"], capture_output=True)
-    return path if asked.returncode == 0 and version.encode() in asked.stdout else None
+    """A Python of that version that really runs, or None.
+
+    Looked for on the path, then among pyenv's versions (its shims only run the chosen ones).
+    """
+    root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    installed = sorted(root.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)
+    for path in (shutil.which(f"python{version}"), *map(str, installed)):
+        if path is not None and runs(path, version):
+            return path
+    return None
+
+
+def runs(path: str, version: str) -> bool:
+    """Whether this is a Python of that version."""
+    question = "import sys; print('%d.%d' % sys.version_info[:2])"
+    asked = subprocess.run([path, "-c", question], capture_output=True, text=True)
+    return asked.returncode == 0 and asked.stdout.strip() == version
 
 
 def test_with(python: str, version: str) -> None:

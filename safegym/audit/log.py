@@ -19,6 +19,7 @@ from safegym.audit.basis import Leaf, basis_fault, leaf_of
 from safegym.audit.chain import TIME_FORMAT
 from safegym.audit.durable import AppendFile, sync_file
 from safegym.audit.envelope import seal
+from safegym.audit.interrupts import interrupts_held
 from safegym.audit.kinds import check_payload
 from safegym.audit.note import Checkpoint, sign_checkpoint
 from safegym.audit.read import read_log
@@ -186,9 +187,10 @@ class AuditLog:
         if wrong is not None:
             raise AuditError(f"This {kind} record is refused: {wrong}.", step="references")
         line = seal(statement_bytes(record), self._signer).line()
-        self._file.append(line + b"\n", sync=self._synced(kind))
         record = replace(record, digest=leaf_digest(line))
-        self._advance(record)
+        with interrupts_held():
+            self._file.append(line + b"\n", sync=self._synced(kind))
+            self._advance(record)
         return record
 
     def artifact(self, path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -213,8 +215,9 @@ class AuditLog:
         self._file.sync()
         fresh = sign_checkpoint(self.run, self.size, self._frontier.root(), self._signer)
         blank = "\n" if self._notes.size else ""
-        self._notes.append((blank + fresh.note()).encode("utf-8"), sync=True)
-        self._checkpoint = fresh
+        with interrupts_held():
+            self._notes.append((blank + fresh.note()).encode("utf-8"), sync=True)
+            self._checkpoint = fresh
         return fresh
 
     def close(self, outcome: str, **details: Any) -> Checkpoint:

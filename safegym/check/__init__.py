@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Check(ModuleType):
-    """This package, callable as `dispatch.check`."""
+    """The package itself, callable as `dispatch.check`."""
 
     def __call__(
         self,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from safegym.cli.console import Exit, evidence_table, out, plain_table, print_json
+from safegym.cli.console import Exit, err, evidence_table, out, plain_table, print_json
 from safegym.cli.progress import RunProgress
+from safegym.cli.report import write
 from safegym.errors import GateError
 
 if TYPE_CHECKING:
@@ -89,9 +90,8 @@ def _report(run: "TrainingRun") -> Path | None:
     """The HTML report, once the run has ended."""
     if run.status == "interrupted":
         return None
-    from safegym.audit.report import write_report
-
-    return write_report(run.folder, run.folder / "report.html")
+    with err.status("verifying the run and drawing its report"):
+        return write(run.folder, None, [])
 
 
 def _summary(run: "TrainingRun", report: Path | None) -> dict[str, object]:

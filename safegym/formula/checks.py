@@ -85,13 +85,20 @@ def index_of(value: object, what: str) -> int:
     return int(cast("int", value).__index__())
 
 
+ANY_LENGTH = -1
+"""The d of a vector whose length nobody declared."""
+
+
 def shape_of(shape: object, what: str) -> tuple[int, ...]:
-    """Returns () or (d,), d > 0. Raises FormulaError naming `what`."""
+    """Returns () or (d,), d > 0 or ANY_LENGTH. Raises FormulaError naming `what`."""
     if isinstance(shape, (tuple, list)) and len(cast("Sequence[object]", shape)) <= 1:
         found = tuple(index_of(size, f"{what} shape") for size in cast("Sequence[object]", shape))
-        if all(size > 0 for size in found):
+        if all(size > 0 or size == ANY_LENGTH for size in found):
             return found
-    raise FormulaError(f"{what} shape must be () or (d,) with d > 0, found {shape!r:.60}.")
+    raise FormulaError(
+        f"{what} shape must be () or (d,) with d > 0, or (-1,) for a vector of any length; "
+        f"found {shape!r:.60}."
+    )
 
 
 def bounds_of(bounds: object, what: str) -> tuple[float, float] | None:

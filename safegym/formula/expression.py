@@ -46,8 +46,13 @@ def operand(part: Expression) -> tuple[Piece, ...]:
 
 def short(expression: Expression) -> str:
     """Returns the canonical text, cut for use in a message."""
-    text, whole = _write(expression, LONGEST_IN_MESSAGES)
-    return text if whole else text[:LONGEST_IN_MESSAGES] + "..."
+    return text_up_to(expression, LONGEST_IN_MESSAGES)
+
+
+def text_up_to(expression: Expression, limit: int) -> str:
+    """Returns the canonical text, cut after `limit` characters; the cost does not go beyond it."""
+    text, whole = _write(expression, limit)
+    return text if whole else text[:limit] + "..."
 
 
 def _write(root: Expression, limit: int) -> tuple[str, bool]:

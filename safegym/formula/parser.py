@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from safegym.errors import FormulaError
 from safegym.formula.actions import Call, Operand, infix, kind_of, prefix, settled
-from safegym.formula.checks import RESERVED
+from safegym.formula.checks import ANY_LENGTH, RESERVED
 from safegym.formula.grammar import (
     CALLS,
     INFIX,
@@ -55,7 +55,7 @@ class Parser:
         self.text = text
         self.declared = declared
         self.tokens = tokens_of(text)
-        self.sizes = _vector_sizes(self.tokens)
+        self.indexed = _indexed_names(self.tokens)
         self.place = 0
         self.values: list[Operand] = []
         self.waiting: list[Open | Pending] = []
@@ -202,16 +202,16 @@ class Parser:
             raise error if "\n" in str(error) else self._placed(token, error) from None
 
     def _undeclared(self, token: Token) -> Signal:
-        """Returns a signal without a declaration; a vector as long as the text needs if indexed."""
-        size = self.sizes.get(token.text)
-        if size is not None and self.ahead.text != "[":
+        """Returns a signal without a declaration; a vector of any length if the text indexes it."""
+        vector = token.text in self.indexed
+        if vector and self.ahead.text != "[":
             self._fail(
                 token,
                 f"{token.text} is indexed elsewhere, so it is a vector; to use it whole declare "
                 f'it: signals=[Signal("{token.text}", shape=(d,))]',
             )
         signal = self.declared[token.text] = Signal(
-            token.text, shape=() if size is None else (size,)
+            token.text, shape=(ANY_LENGTH,) if vector else ()
         )
         return signal
 
@@ -326,12 +326,12 @@ def _is_index(token: Token) -> bool:
     )
 
 
-def _vector_sizes(tokens: list[Token]) -> dict[str, int]:
-    """Returns the least size of each name that is indexed as `name[i]`."""
-    sizes: dict[str, int] = {}
-    for name, bracket, index, close in zip(
-        tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
-    ):
-        if name.kind == "name" and bracket.text == "[" and close.text == "]" and _is_index(index):
-            sizes[name.text] = max(sizes.get(name.text, 0), int(index.text) + 1)
-    return sizes
+def _indexed_names(tokens: list[Token]) -> set[str]:
+    """Returns each name that is indexed as `name[i]`."""
+    return {
+        name.text
+        for name, bracket, index, close in zip(
+            tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
+        )
+        if name.kind == "name" and bracket.text == "[" and close.text == "]" and _is_index(index)
+    }

@@ -15,7 +15,7 @@ from safegym.formula.nodes import (
     Until,
     WeakNext,
 )
-from safegym.formula.terms import common_unit, signals_of
+from safegym.formula.terms import Component, common_unit, signals_of
 from safegym.formula.windows import Window
 from safegym.units import Unit
 
@@ -75,6 +75,16 @@ def scale_of(atom: Atom) -> float | None:
 def unit_of(atom: Atom) -> Unit | None:
     """Returns the unit of the atom's sides and margin; None if both are plain numbers."""
     return common_unit((atom.left, atom.right), atom.comparison)
+
+
+def lengths_read(root: Interned) -> dict[str, int]:
+    """Returns, for each signal read by component, the least length that has all those components."""
+    found: dict[str, int] = {}
+    for node in postorder(root):
+        if isinstance(node, Component):
+            name = node.signal.name
+            found[name] = max(found.get(name, 0), node.index + 1)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

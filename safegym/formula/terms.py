@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal, Never, NoReturn, cast, get_args
 
 from safegym.errors import FormulaError, UnitError
 from safegym.formula.checks import (
+    ANY_LENGTH,
     bounds_of,
     check_name,
     finite,
@@ -137,7 +138,7 @@ class Signal(Term):
     """A named quantity that a trace carries, one value (or vector) a sample.
 
     name: ASCII identifier that is no word of the language. unit: text, "1" if none. shape: () or
-    (d,). scale: finite, > 0, in the signal's unit; margins of atoms over it are divided by this.
+    (d,); (-1,) is a vector of any length, which is only read by component. scale: finite, > 0, in the signal's unit; margins of atoms over it are divided by this.
     bounds: (lowest, highest) declared values. max_rate: largest change per second. hold: what a
     sample stands for over the time since the last one. labels: names of the values 0, 1, 2... of a
     mode signal. Raises FormulaError or UnitError for anything malformed.
@@ -184,6 +185,11 @@ class Signal(Term):
             unit_or_none=parsed,
         )
 
+    @property
+    def any_length(self) -> bool:
+        """Whether this is a vector whose length nobody declared."""
+        return self.shape == (ANY_LENGTH,)
+
     def __getitem__(self, index: int) -> "Component":
         size = self.shape[0] if self.shape else 0
         place = index_of(index, f"The index of signal {self.name!r}")
@@ -192,6 +198,8 @@ class Signal(Term):
     def __iter__(self) -> "Iterator[Component]":
         if not self.shape:
             raise TypeError(f"Signal {self.name!r} is a scalar and cannot be iterated.")
+        if self.any_length:
+            raise FormulaError(_no_length(self))
         return (Component(self, index) for index in range(self.shape[0]))
 
     def is_(self, label: str) -> "Formula":
@@ -222,7 +230,9 @@ class Component(Term):
                 f"{signal.name}[{index}]."
             )
         place = index_of(index, f"The index of signal {signal.name!r}")
-        if not 0 <= place < signal.shape[0]:
+        if place < 0 and signal.any_length:
+            raise FormulaError(_no_length(signal))
+        if place < 0 or (place >= signal.shape[0] and not signal.any_length):
             raise FormulaError(
                 f"Signal {signal.name!r} has components 0 to {signal.shape[0] - 1}, not {index}."
             )
@@ -362,11 +372,20 @@ def check_scalar(argument: object, where: str) -> None:
     """Raises TypeError unless `argument` is a term, FormulaError if it is a vector."""
     if not isinstance(argument, Term):
         raise TypeError(f"{where} takes terms, found {argument!r:.60}.")
+    if isinstance(argument, Signal) and argument.any_length:
+        raise FormulaError(_no_length(argument))
     if isinstance(argument, Signal) and argument.shape:
         raise FormulaError(
             f"Signal {argument.name!r} is a vector of {argument.shape[0]}; {where} takes scalars. "
             f"Write {argument.name}[0] for a component or norm({argument.name}) for its length."
         )
+
+
+def _no_length(signal: Signal) -> str:
+    return (
+        f"Signal {signal.name!r} is a vector whose length is not declared; read {signal.name}[0] "
+        f'and so on, or declare Signal("{signal.name}", shape=(d,)) to use it whole.'
+    )
 
 
 def _check_divisor(divisor: object) -> None:

@@ -1,6 +1,6 @@
 """One certification attempt: fresh episodes of a frozen policy until the tally is decided."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,11 +8,12 @@ from typing import Any
 
 from safegym.audit.log import AuditLog
 from safegym.check.statistics.ledger import Attempt as LedgerEntry
-from safegym.check.statistics.ledger import AttemptLedger, AttemptOutcome
+from safegym.check.statistics.ledger import AttemptLedger, AttemptOutcome, AttemptRecord
 from safegym.errors import EvidenceError
 from safegym.gate.events import AttemptClosed, AttemptStarted, EpisodeJudged, Listener, ignore
 from safegym.gate.evidence import Basis, evidence_json, gather
 from safegym.gate.judging import EpisodeBook, Judged, Reference, judge_all
+from safegym.gate.recount import attempt_levels
 from safegym.gate.setting import Setting, versions
 from safegym.gate.tally import Outcome, Tally
 from safegym.policy.base import Policy
@@ -49,27 +50,42 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """An attempt's number in the ledger. entry None: an ended attempt that is replayed."""
+    """An attempt's number in the ledger.
+
+    entry: None for an ended attempt that is replayed. ended: that attempt. fresh: this policy
+    was never tried before, so its seeds are drawn now.
+    """
 
     number: int
     entry: LedgerEntry | None
-    ended: AttemptOutcome | None
+    ended: AttemptRecord | None = None
+    fresh: bool = False
 
     def hold(self) -> AbstractContextManager[Any]:
         """Keep other processes off this attempt while it runs."""
         return nullcontext() if self.entry is None else self.entry
 
-    def close(self, outcome: Outcome) -> None:
+    def close(self, outcome: Outcome, tally: Tally) -> None:
         """Close the entry, or check the replay. Raises EvidenceError if the replay disagrees."""
-        named = LEDGER_OUTCOME[outcome]
         if self.entry is not None:
-            self.entry.close(named)
-        elif named not in (self.ended, "abandoned"):
-            raise EvidenceError(
-                f"Attempt {self.number} ended {self.ended} before, and its replay ended {named}: "
-                "the same policy, scenario and seeds must give the same episodes. Physics or code "
-                "changed under the same digests; nothing is certified."
-            )
+            self.entry.close(LEDGER_OUTCOME[outcome], details={"episodes": tally.episodes})
+        elif self.ended is not None and outcome != "abandoned":
+            _check_replay(self.ended, outcome, tally)
+
+
+def _check_replay(ended: AttemptRecord, outcome: Outcome, tally: Tally) -> None:
+    """Raises EvidenceError unless the replay ended like the attempt, or under a smaller cap."""
+    named = LEDGER_OUTCOME[outcome]
+    episodes = int(ended.details.get("episodes", tally.episodes))
+    if named == "inconclusive" and tally.cap < episodes:
+        return
+    if (named, tally.episodes) != (ended.outcome, episodes):
+        raise EvidenceError(
+            f"Attempt {ended.number} ended {ended.outcome} after {episodes} episodes before, and "
+            f"its replay ended {named} after {tally.episodes}: the same policy, scenario and seeds "
+            "must give the same episodes. Physics or code changed under the same digests; nothing "
+            "is certified."
+        )
 
 
 def ticket(ledger: AttemptLedger, policy_digest: str, root: int) -> Ticket:
@@ -85,9 +101,9 @@ def ticket(ledger: AttemptLedger, policy_digest: str, root: int) -> Ticket:
             f"Use GatePlan(seed={found.details.get('root')})."
         )
     if found is not None and found.outcome in ("certified", "refuted"):
-        return Ticket(found.number, None, found.outcome)
+        return Ticket(found.number, None, found)
     entry = ledger.start(policy_digest, details={"root": root})
-    return Ticket(entry.number, entry, None)
+    return Ticket(entry.number, entry, fresh=found is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +129,18 @@ class Certifier:
             book = self._book(digest, tally.attempt)
             failing: list[Judged] = []
             try:
-                surplus = self._run(policy, tally, book, failing)
-            except BaseException:
+                surplus = self._run(policy, tally, book, failing, held.fresh)
                 book.flush()
-                held.close("abandoned")
-                self._closed(tally, "abandoned", ("broken off",), 0, started)
+            except BaseException:
+                held.close("abandoned", tally)
+                book.flush()
+                self._closed(tally, "abandoned", ("broken off",), [], started)
                 raise
-            book.flush()
             outcome = tally.outcome or "exhausted"
-            held.close(outcome)
+            held.close(outcome, tally)
         evidence = gather(tally, Basis(self.setting.assumptions(policy), book.root, versions()))
         references = self._evidence(evidence, digest, book, started)
-        self._closed(tally, outcome, tally.reasons, len(surplus), (*started, *references))
+        self._closed(tally, outcome, tally.reasons, surplus, (*started, *references))
         evidence = tuple(replace(item, surplus=len(surplus)) for item in evidence)
         self.listener(AttemptClosed(tally.attempt, outcome, tally.reasons, evidence))
         return Attempt(
@@ -141,11 +157,16 @@ class Certifier:
         )
 
     def _run(
-        self, policy: Policy, tally: Tally, book: EpisodeBook, failing: list[Judged]
+        self,
+        policy: Policy,
+        tally: Tally,
+        book: EpisodeBook,
+        failing: list[Judged],
+        fresh: bool,
     ) -> list[Judged]:
         claims = self.setting.claims
-        fresh = self._fresh_seeds(policy.card.digest, tally.attempt)
-        with self.setting.campaign(policy, fresh, episodes=tally.cap) as campaign:
+        seed_of = self._seeds(policy.card.digest, tally.attempt, fresh)
+        with self.setting.campaign(policy, seed_of, episodes=tally.cap) as campaign:
             for index, trace in campaign:
                 judged = judge_all(claims, index, trace)
                 book.add(judged)
@@ -158,15 +179,20 @@ class Certifier:
                     break
             return [judge_all(claims, index, trace) for index, trace in campaign.surplus]
 
-    def _fresh_seeds(self, digest: str, attempt: int) -> Callable[[int], int]:
+    def _seeds(self, digest: str, attempt: int, fresh: bool) -> Callable[[int], int]:
+        """Seeds of the attempt; at its first start, none that replay has used.
+
+        Seeds burnt since then are its own failing episodes, which later policies were trained on.
+        They follow from this frozen policy's digest, so it has never seen them.
+        """
         seed_of = self.setting.seeds(digest, "certify", attempt)
 
-        def fresh(index: int) -> int:
+        def checked(index: int) -> int:
             seed = seed_of(index)
             self.ledger.refuse_burnt(seed)
             return seed
 
-        return fresh
+        return checked if fresh else seed_of
 
     def _book(self, digest: str, attempt: int) -> EpisodeBook:
         subject = {
@@ -179,7 +205,8 @@ class Certifier:
         return EpisodeBook(self.log, self.folder, stem, self.setting.claims, subject)
 
     def _started(self, digest: str, tally: Tally) -> tuple[Reference, ...]:
-        clean = max(c.process.first_clean for c in tally.counts if c.process is not None)
+        levels = attempt_levels(tally)
+        clean = levels["clean_episodes_needed"]
         self.listener(AttemptStarted(tally.attempt, digest, tally.cap, clean))
         return self._append(
             "attempt_started",
@@ -189,13 +216,8 @@ class Certifier:
                 "claims": self.setting.claims_digest,
                 "scenario": self.setting.spec.digest,
                 "cap": tally.cap,
-                "clean_episodes_needed": clean,
                 "root": str(self.setting.plan.seed),
-                "levels": {
-                    c.obligation.claim.id: float(c.process.level)
-                    for c in tally.counts
-                    if c.process is not None
-                },
+                **levels,
             },
         )
 
@@ -218,7 +240,7 @@ class Certifier:
         tally: Tally,
         outcome: Outcome,
         reasons: tuple[str, ...],
-        surplus: int,
+        surplus: Sequence[Judged],
         rests_on: tuple[Reference, ...],
     ) -> None:
         self._append(
@@ -228,7 +250,8 @@ class Certifier:
                 "outcome": outcome,
                 "reasons": list(reasons),
                 "episodes": tally.episodes,
-                "surplus": surplus,
+                "surplus": len(surplus),
+                "surplus_violated": sum(judged.violated for judged in surplus),
                 "rests_on": list(rests_on),
             },
         )

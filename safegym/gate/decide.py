@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from safegym.errors import GateError
 from safegym.gate.attempt import Attempt, Certifier
+from safegym.gate.evidence import stored_evidence, stored_json
 from safegym.gate.freezing import record_frozen
 from safegym.gate.judging import Judged, Reference
 from safegym.gate.screen import Screen, Screener
@@ -27,7 +29,8 @@ class Epoch(Protocol):
 class Decision:
     """What happens after an epoch, and why.
 
-    policy_digest: the policy promoted, or rolled back to. failing: episodes for the replay bank.
+    policy_digest: the policy promoted, or rolled back to, or, at a stop, the one that was
+    released before (or ""). failing: episodes for the replay bank.
     """
 
     action: Action
@@ -109,7 +112,7 @@ class GateKeeper:
             if decision.action == "promote":
                 return decision
         why = "training steps used up" + ("" if self.promoted else "; no policy certified")
-        stop = Decision("stop", (why,), self.evidence)
+        stop = Decision("stop", (why,), self.evidence, self.promoted)
         return self._logged(report.epoch, last, stop, ()) if last else stop
 
     def keeps(self) -> tuple[str, ...]:
@@ -126,6 +129,7 @@ class GateKeeper:
             "tried": [[item.number, item.policy_digest, item.outcome] for item in self.tried],
             "degraded_in_a_row": self.degraded_in_a_row,
             "promoted": self.promoted,
+            "evidence": [stored_json(item) for item in self.evidence],
         }
 
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
@@ -137,6 +141,7 @@ class GateKeeper:
         self.tried = [Tried(*item) for item in state["tried"]]
         self.degraded_in_a_row = int(state["degraded_in_a_row"])
         self.promoted = str(state["promoted"])
+        self.evidence = tuple(stored_evidence(item) for item in state["evidence"])
 
     def _screener(self) -> Screener:
         certifier = self.certifier
@@ -144,26 +149,44 @@ class GateKeeper:
 
     def _certify(self, epoch: int, policy: Policy, looked: Screen) -> Decision:
         digest, plan = policy.card.digest, self.certifier.setting.plan
+        before = next((item for item in self.tried if item.policy_digest == digest), None)
+        if before is not None:
+            why = f"the policy of attempt {before.number} ({before.outcome}), unchanged"
+            held = Decision("hold", (why,), failing=looked.failing)
+            return self._logged(epoch, digest, held, looked.references)
         if len(self.tried) >= plan.attempts:
-            stop = Decision(
-                "stop",
-                (f"all {plan.attempts} attempts of the plan are used up",),
-                failing=looked.failing,
-            )
+            why = f"all {plan.attempts} attempts of the plan are used up"
+            stop = Decision("stop", (why,), (), self.promoted, looked.failing)
             return self._logged(epoch, digest, stop, looked.references)
+        self._refuse_another_registry(digest)
         attempt = self.certifier.attempt(policy)
         self.tried.append(Tried(attempt.number, digest, attempt.outcome))
-        self.evidence = attempt.evidence
+        if attempt.outcome == "certified" or not self.promoted:
+            self.evidence = attempt.evidence
         decision = _after(attempt, looked)
         if decision.action == "promote":
             self.promoted = digest
         return self._logged(epoch, digest, decision, (*looked.references, *attempt.references))
 
+    def _refuse_another_registry(self, policy_digest: str) -> None:
+        """Attempts of one run are numbered by one ledger: a number is never spent twice."""
+        ledger = self.certifier.ledger
+        found = ledger.find(policy_digest)
+        number = ledger.next_attempt if found is None else found.number
+        spent = [item.number for item in self.tried]
+        if number in spent:
+            raise GateError(
+                f"The registry {ledger.path.parent} would number this attempt {number}, which this "
+                "run has spent on another policy: it is not the registry that the run began with. "
+                "Set SAFEGYM_HOME as it was, then resume."
+            )
+
     def _degraded(self, looked: Screen) -> Decision:
         self.degraded_in_a_row += 1
         if self.degraded_in_a_row >= self.certifier.setting.plan.patience:
             why = f"degraded in {self.degraded_in_a_row} screens in a row"
-            return Decision("stop", (why, *_reasons(looked)), failing=looked.failing)
+            reasons = (why, *_reasons(looked))
+            return Decision("stop", reasons, (), self.promoted, looked.failing)
         best = min(self._passed(), key=lambda item: item.rank)
         return Decision(
             "rollback",

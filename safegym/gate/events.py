@@ -49,7 +49,17 @@ class AttemptClosed:
     evidence: tuple[Evidence, ...]
 
 
-GateEvent = EpisodeJudged | ScreenDone | AttemptStarted | AttemptClosed
+@dataclass(frozen=True, slots=True)
+class LogResumed:
+    """The log was opened again. lost: what a crash tore off it, in words, or "". set_aside:
+    records after the point that the run goes on from; what they tell of is done again.
+    """
+
+    lost: str
+    set_aside: int
+
+
+GateEvent = EpisodeJudged | ScreenDone | AttemptStarted | AttemptClosed | LogResumed
 Listener = Callable[[GateEvent], None]
 
 

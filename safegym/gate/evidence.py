@@ -103,6 +103,17 @@ def claimed_threshold(item: Obligation) -> float | None:
     return None if item.threshold is None else float(1 - item.threshold)
 
 
+def stored_json(evidence: Evidence) -> dict[str, Any]:
+    """Evidence with its surplus, for a checkpoint."""
+    return {**evidence_json(evidence), "surplus": evidence.surplus}
+
+
+def stored_evidence(data: Mapping[str, Any]) -> Evidence:
+    """The evidence of `stored_json`."""
+    fields: dict[str, Any] = {**data, "assumptions": tuple(data["assumptions"])}
+    return Evidence(**fields)
+
+
 def evidence_json(evidence: Evidence) -> dict[str, Any]:
     """The payload of an evidence record. Surplus is left out: it depends on timing."""
     data = asdict(evidence)

@@ -22,9 +22,9 @@ class Savable(Protocol):
 def refuse_unfrozen(policy: Policy) -> None:
     """Raise PolicyError if the policy's digest does not fix its behaviour."""
     card = policy.card
-    if card.kind == "foreign":
+    if not card.is_known:
         raise PolicyError(
-            f"Policy {card.name} is a foreign object whose weights safegym cannot digest, so no "
+            f"Policy {card.name} ({card.kind}, digest {card.digest!r}) is an object whose weights safegym cannot digest, so no "
             "evidence could name it. Freeze it (safegym.freeze(model)), or wrap a function: "
             "safegym.ScriptedPolicy(name, function)."
         )
@@ -57,7 +57,7 @@ def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
         {
             "policy": card.digest,
             "epoch": epoch,
-            "files": [log.artifact(path) for path in files],
+            "files": [log.artifact(path.absolute()) for path in files],
             "name": card.name,
             "kind": card.kind,
             "mode": card.mode,

@@ -83,7 +83,7 @@ class EpisodeBook:
             "trace_shard",
             {
                 **self.subject,
-                "shard": self.log.artifact(path),
+                "shard": self.log.artifact(path.absolute()),
                 "first_index": batch[0].index,
                 "traces": traces,
             },

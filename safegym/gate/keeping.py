@@ -10,7 +10,7 @@ from safegym.check.statistics.ledger import AttemptLedger
 from safegym.errors import GateError
 from safegym.gate.attempt import Certifier
 from safegym.gate.decide import Decision, GateKeeper
-from safegym.gate.events import Listener, ignore
+from safegym.gate.events import Listener, LogResumed, ignore
 from safegym.gate.setting import Setting
 from safegym.policy.base import Policy
 
@@ -66,6 +66,16 @@ class EpochReport(Protocol):
         ...
 
 
+def open_again(
+    folder: Path, resume_from: int | Literal["checkpoint"], listener: Listener
+) -> AuditLog:
+    """The log of a run that goes on after its first `resume_from` records."""
+    log = AuditLog.open(folder, resume_from=resume_from, reason="run resumed")
+    found = log.recovered
+    listener(LogResumed("" if found is None else found.message(), len(log.superseded)))
+    return log
+
+
 @dataclass(slots=True)
 class TrainingGate:
     """A `GateKeeper` as the trainer sees it. Each decision is sealed before it is returned.
@@ -117,7 +127,7 @@ class TrainingGate:
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
         """Open the log again where `state` left it, and put the state back."""
         size: int | Literal["checkpoint"] = int(state[LOG_SIZE]) if state else "checkpoint"
-        log = AuditLog.open(self.folder, resume_from=size, reason="run resumed")
+        log = open_again(self.folder, size, self.listener)
         self.begin(log)
         self._keeper().restore(state, load)
 

@@ -8,6 +8,8 @@ from safegym.digest import digest_json
 from safegym.errors import GateError
 from safegym.formula.claim import Claim
 
+LARGEST_SEED = 2**53 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
@@ -46,8 +48,11 @@ class GatePlan:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise GateError(f"GatePlan({name}={value!r}): give a whole number of at least 1.")
         seed: Any = self.seed
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise GateError(f"GatePlan(seed={seed!r}): give a whole number of at least 0.")
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
+            raise GateError(
+                f"GatePlan(seed={seed!r}): give a whole number of at least 0 and at most "
+                f"{LARGEST_SEED} (2**53 - 1), which canonical JSON holds exactly."
+            )
         if not 0.0 < self.level < 1.0:
             raise GateError(f"GatePlan(level={self.level!r}): give an error level inside (0, 1).")
         if self.lift is not None and not 0.0 < self.lift < 1.0:

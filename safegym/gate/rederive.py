@@ -12,23 +12,20 @@ from typing import Any
 from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
 from safegym.check.monitor import judge
-from safegym.digest import digest_json
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
-from safegym.gate.evidence import Basis, evidence_json, gather
 from safegym.gate.judging import verdict_json
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
+from safegym.gate.recount import Campaign, Key, attempt_started, key_of
 from safegym.gate.registration import obligation_json
 from safegym.gate.setting import set_digest
-from safegym.gate.tally import Tally
 from safegym.scenario.seeds import episode_seed
 from safegym.trace.model import Trace
 from safegym.trace.store import read_shard
-from safegym.verdict import Evidence, Status
 
-Key = tuple[str, str, int, int]
-"""(stream, policy digest, attempt, epoch): one campaign."""
+Findings = Iterator[tuple[str, bool]]
+"""(what differs, whether only for want of data)."""
 
 
 @dataclass(slots=True)
@@ -37,12 +34,22 @@ class _Run:
 
     claims: dict[str, Claim] = field(default_factory=dict[str, Claim])
     obligations: tuple[Obligation, ...] = ()
-    plan: GatePlan | None = None
-    scenario: str = ""
+    registered: GatePlan | None = None
+    scenario: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def claims_digest(self) -> str:
         return set_digest(self.obligations)
+
+    @property
+    def plan(self) -> GatePlan:
+        """The plan. Raises ValueError where a record comes before it."""
+        if self.registered is None:
+            raise ValueError("it comes before the plan")
+        return self.registered
+
+    def obligation(self, claim_id: str) -> Obligation:
+        return {item.claim.id: item for item in self.obligations}[claim_id]
 
 
 def rederive(folder: Path, records: Sequence[AuditRecord]) -> list[Mismatch]:
@@ -57,9 +64,9 @@ class _Rederivation:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._run = _Run()
-        self._traces: dict[str, list[Trace]] = {}
-        self._statuses: dict[Key, dict[str, list[Status]]] = {}
-        self._digests: dict[Key, list[str]] = {}
+        self._shards: dict[str, tuple[Key, list[Trace]]] = {}
+        self._campaigns: dict[Key, Campaign] = {}
+        self._attempts: dict[int, Key] = {}
         self._evidence: dict[str, Mapping[str, Any]] = {}
 
     def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
@@ -67,6 +74,8 @@ class _Rederivation:
             "spec_registered": self._claims,
             "scenario_registered": self._scenario,
             "plan_registered": self._plan,
+            "attempt_started": self._attempt_started,
+            "attempt_closed": self._attempt_closed,
             "trace_shard": self._shard,
             "verdict": self._verdicts,
             "evidence": self._evidence_record,
@@ -79,23 +88,28 @@ class _Rederivation:
             try:
                 for detail, missing in handler(record):
                     yield Mismatch(record.index, detail, missing)
-            except (SafegymError, KeyError, TypeError, ValueError) as error:
+            except (SafegymError, LookupError, TypeError, ValueError) as error:
                 yield Mismatch(record.index, f"cannot be derived again: {error}")
 
-    def _claims(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+    def _claims(self, record: AuditRecord) -> Findings:
+        if self._run.claims:
+            yield "claims are registered a second time", False
         for entry in record.payload["claims"]:
             claim = Claim.from_json(entry["claim"])
             if claim.digest != entry["digest"] or claim.canonical_text != entry["text"]:
                 yield f"claim {entry['id']}: its text does not give its digest", False
             self._run.claims[claim.id] = claim
 
-    def _scenario(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
-        self._run.scenario = record.payload["digest"]
-        return iter(())
+    def _scenario(self, record: AuditRecord) -> Findings:
+        if self._run.scenario:
+            yield "a scenario is registered a second time", False
+        self._run.scenario = record.payload
 
-    def _plan(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+    def _plan(self, record: AuditRecord) -> Findings:
         run = self._run
-        run.plan = GatePlan.from_json(record.payload["plan"])
+        if run.registered is not None:
+            yield "a plan is registered a second time", False
+        run.registered = GatePlan.from_json(record.payload["plan"])
         if run.plan.digest != record.payload["digest"]:
             yield "the plan does not give its digest", False
         run.obligations = obligations(run.claims.values(), run.plan)
@@ -104,34 +118,71 @@ class _Rederivation:
         if run.claims_digest != record.payload["claims_digest"]:
             yield "the claim set does not give its digest", False
 
-    def _shard(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+    def _attempt_started(self, record: AuditRecord) -> Findings:
+        payload, run = record.payload, self._run
+        number = payload["attempt"]
+        key: Key = ("certify", payload["policy"], number, 0)
+        before = self._campaigns.get(key)
+        if before is not None and not before.ended:
+            yield f"attempt {number} begins again before it ended", False
+        if self._attempts.setdefault(number, key) != key:
+            yield f"attempt {number} was spent on another policy", False
+        if any(k[1] == key[1] and k != key for k in self._attempts.values()):
+            yield "this policy has an attempt of another number", False
+        self._campaigns[key] = Campaign(earlier=tuple(before.digests) if before else ())
+        expected = {
+            **attempt_started(payload, run.obligations, run.plan),
+            "claims": run.claims_digest,
+            "scenario": run.scenario["digest"],
+        }
+        yield from _differing(payload, expected)
+
+    def _attempt_closed(self, record: AuditRecord) -> Findings:
+        payload, run = record.payload, self._run
+        number = payload["attempt"]
+        campaign = self._campaigns[self._attempts[number]]
+        campaign.ended = True
+        if payload["outcome"] == "abandoned":
+            return
+        tally = campaign.tally(run.obligations, number, run.plan.cap)
+        yield from _differing(
+            payload,
+            {
+                "outcome": tally.outcome or "exhausted",
+                "episodes": tally.episodes,
+                "reasons": list(tally.reasons),
+            },
+        )
+
+    def _shard(self, record: AuditRecord) -> Findings:
         payload, shard = record.payload, record.payload["shard"]
         path = self._folder / shard["artifact"]
         if not path.is_file():
             yield f"the traces in {shard['artifact']} are missing", True
             return
         traces = read_shard(path, digest=shard["digest"])
-        self._traces[record.payload_digest] = traces
+        key = key_of(payload)
+        if key[0] == "certify" and self._attempts.get(key[2]) != key:
+            yield f"episodes of attempt {key[2]}, which this policy never started", False
+        self._shards[record.payload_digest] = key, traces
         if [trace.digest for trace in traces] != payload["traces"]:
             yield "the shard holds other traces than the record names", False
-        known = self._digests.setdefault(_key(payload), [])
-        if payload["first_index"] != len(known):
-            yield f"episode {payload['first_index']} follows {len(known)} episodes", False
-        known.extend(trace.digest for trace in traces)
+        campaign = self._campaigns.setdefault(key, Campaign())
+        wrong = campaign.add_traces(payload["first_index"], [trace.digest for trace in traces])
+        if wrong:
+            yield wrong, False
         for offset, trace in enumerate(traces):
             wrong = self._origin(payload, trace, payload["first_index"] + offset)
             if wrong:
                 yield wrong, False
 
     def _origin(self, payload: Mapping[str, Any], trace: Trace, index: int) -> str:
-        run = self._run
-        if run.plan is None:
-            return "traces come before the plan"
+        run, scenario = self._run, self._run.scenario
         attempt = payload["attempt"] if payload["stream"] == "certify" else payload["epoch"]
         seed = episode_seed(
             run.plan.seed,
             payload["policy"],
-            run.scenario,
+            scenario["digest"],
             run.claims_digest,
             payload["stream"],
             attempt,
@@ -139,21 +190,25 @@ class _Rederivation:
         )
         if trace.seed != seed:
             return f"episode {index} ran on another seed than its stream gives"
-        if (trace.policy_digest, trace.scenario_digest) != (payload["policy"], run.scenario):
+        if (trace.policy_digest, trace.scenario_digest) != (payload["policy"], scenario["digest"]):
             return f"episode {index} is of another policy or scenario"
+        if (trace.horizon, str(trace.clock.dt)) != (scenario["horizon"], scenario["dt"]):
+            return f"episode {index} has another horizon or clock than the scenario"
         return ""
 
-    def _verdicts(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+    def _verdicts(self, record: AuditRecord) -> Findings:
         payload = record.payload
-        claim = self._run.claims[payload["claim_id"]]
+        claim, key = self._run.claims[payload["claim_id"]], key_of(payload)
         if claim.digest != payload["claim_digest"]:
             yield "the claim's digest differs from the registered one", False
         traces: list[Trace] = []
         for reference in payload["rests_on"]:
-            found = self._traces.get(reference["record"])
+            origin, found = self._shards.get(reference["record"], (key, None))
             if found is None:
                 yield "its traces are missing", True
                 return
+            if origin != key:
+                yield "it judges episodes of another campaign", False
             traces.extend(found)
         again = [judge(claim, trace) for trace in traces]
         derived = [{"trace": v.trace_digest, **verdict_json(v)} for v in again]
@@ -162,75 +217,55 @@ class _Rederivation:
                 yield f"verdict {position} on {claim.id} comes out as {new}, logged {old}", False
         if len(derived) != len(payload["verdicts"]):
             yield f"{len(payload['verdicts'])} verdicts on {len(derived)} traces", False
-        statuses = self._statuses.setdefault(_key(payload), {})
-        statuses.setdefault(claim.id, []).extend(verdict.status for verdict in again)
+        judged = self._campaigns.setdefault(key, Campaign()).judged
+        judged.setdefault(claim.id, []).extend((v.trace_digest, v.status) for v in again)
 
-    def _evidence_record(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
-        payload = record.payload
+    def _evidence_record(self, record: AuditRecord) -> Findings:
+        payload, run = record.payload, self._run
         self._evidence[record.payload_digest] = payload
-        statuses = self._statuses.get(_key(payload), {}).get(payload["claim_id"])
-        if statuses is None:
+        campaign = self._campaigns.get(key_of(payload))
+        if campaign is None or payload["claim_id"] not in campaign.judged:
             yield "the verdicts it counts are missing", True
             return
-        expected = self._counted(payload, statuses)
-        for name, value in expected.items():
-            if payload.get(name) != value:
-                yield f"{name} comes out as {value!r}, logged {payload.get(name)!r}", False
-
-    def _counted(self, payload: Mapping[str, Any], statuses: list[Status]) -> dict[str, Any]:
         if payload["attempt"] == 0:
-            return {
-                "kind": "observed",
-                "status": "inconclusive",
-                "bound": None,
-                "episodes": len(statuses),
-                "violations": statuses.count("violated"),
-                "undecided": statuses.count("inconclusive"),
-            }
-        item = self._tallied(payload)
-        derived = evidence_json(item)
-        return {name: value for name, value in derived.items() if name not in _TAKEN}
+            item = run.obligation(payload["claim_id"])
+            expected = campaign.screen_evidence(payload, item, run.plan)
+        else:
+            expected = campaign.attempt_evidence(payload, run.obligations, run.plan.cap)
+        yield from _differing(payload, expected)
 
-    def _tallied(self, payload: Mapping[str, Any]) -> Evidence:
-        run, key = self._run, _key(payload)
-        if run.plan is None:
-            raise ValueError("evidence comes before the plan")
-        tally = Tally(run.obligations, payload["attempt"], run.plan.cap)
-        columns = [self._statuses[key][item.claim.id] for item in run.obligations]
-        for row in zip(*columns, strict=True):
-            if tally.outcome is not None:
-                raise ValueError("episodes go on after the attempt was decided")
-            tally.add(row)
-        basis = Basis(
-            tuple(payload["assumptions"]), digest_json(self._digests[key]), payload["versions"]
-        )
-        found = gather(tally, basis)
-        return next(item for item in found if item.claim_id == payload["claim_id"])
-
-    def _decision(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+    def _decision(self, record: AuditRecord) -> Findings:
         payload = record.payload
-        if payload["action"] != "promote":
-            return
         named = [self._evidence.get(reference["record"]) for reference in payload["rests_on"]]
-        attempted = [item for item in named if item is not None and item["attempt"] > 0]
-        for obligation in self._run.obligations:
-            shown = [
-                item
-                for item in attempted
-                if item["claim_id"] == obligation.claim.id
-                and item["policy"] == payload["policy"]
-                and item["status"] == "satisfied"
-                and item["kind"] == ("estimated" if obligation.threshold else "observed")
-            ]
-            if not shown:
-                yield f"promoted without satisfied evidence on {obligation.claim.id}", False
+        found = [item for item in named if item is not None]
+        if payload["action"] == "rollback" and not any(item.get("degraded") for item in found):
+            yield "rolled back without a degraded screen", False
+        if payload["action"] == "promote":
+            yield from self._promotion(payload["policy"], found)
+
+    def _promotion(self, policy: str, named: Sequence[Mapping[str, Any]]) -> Findings:
+        run = self._run
+        attempted = [i for i in named if i["attempt"] > 0 and i["policy"] == policy]
+        numbers = {item["attempt"] for item in attempted}
+        if len(numbers) != 1:
+            yield f"promoted on the evidence of {len(numbers)} attempts; one is needed", False
+            return
+        key: Key = ("certify", policy, numbers.pop(), 0)
+        outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan.cap).outcome
+        if outcome != "certified":
+            yield f"promoted, but attempt {key[2]} comes out as {outcome or 'open'}", False
+        for item in run.obligations:
+            kind = "estimated" if item.threshold is not None else "observed"
+            if not any(
+                shown["claim_id"] == item.claim.id
+                and shown["status"] == "satisfied"
+                and shown["kind"] == kind
+                for shown in attempted
+            ):
+                yield f"promoted without satisfied evidence on {item.claim.id}", False
 
 
-_TAKEN = ("assumptions", "versions")
-"""Fields that only the run itself could know."""
-
-
-def _key(payload: Mapping[str, Any]) -> Key:
-    attempt = int(payload["attempt"])
-    stream = payload.get("stream", "certify" if attempt else "gate")
-    return stream, payload["policy"], attempt, int(payload.get("epoch", 0))
+def _differing(payload: Mapping[str, Any], expected: Mapping[str, Any]) -> Findings:
+    for name, value in expected.items():
+        if payload.get(name) != value:
+            yield f"{name} comes out as {value!r}, logged {payload.get(name)!r}", False

@@ -1,7 +1,7 @@
 """A screen: a cheap, sequential look at a policy that makes no claim."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,8 +14,10 @@ from safegym.gate.events import EpisodeJudged, Listener, ScreenDone, ignore
 from safegym.gate.evidence import claimed_threshold
 from safegym.gate.judging import EpisodeBook, Judged, Reference, judge_all
 from safegym.gate.obligation import Obligation
+from safegym.gate.plan import GatePlan
 from safegym.gate.setting import Setting, versions
 from safegym.policy.base import Policy
+from safegym.verdict import Status
 
 METHOD = "sequential screen; makes no claim"
 
@@ -72,22 +74,57 @@ def degraded_threshold(threshold: Fraction, multiple: float) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Watch:
+class Watch:
     """Counts of one obligation within a screen, and the test whether it degraded."""
 
     item: Obligation
     count: Count
     drift: EProcess | None
+    watched: bool
+
+    @classmethod
+    def of(cls, item: Obligation, plan: GatePlan, *, degradation: bool) -> "Watch":
+        """A fresh watch. degradation: whether the screen looks for degradation."""
+        count = Count(plan.screen_episodes, allowed(item, plan.screen_episodes))
+        drift = None
+        if degradation and item.threshold is not None:
+            threshold = degraded_threshold(item.threshold, plan.verification_threshold)
+            drift = EProcess(threshold=threshold, level=plan.level)
+        return cls(item, count, drift, degradation)
 
     @property
     def degraded(self) -> bool:
+        """Whether the failure probability was shown to be above the verification threshold."""
         return self.drift is not None and self.drift.decision == "above"
 
-    def add(self, judged: Judged, position: int) -> None:
-        status = judged.verdicts[position].status
+    def add(self, status: Status) -> None:
+        """Count one episode, in index order."""
         self.count.update(status)
         if self.drift is not None:
             self.drift.update_each([status])
+
+    def to_json(self, statuses: Sequence[Status]) -> dict[str, Any]:
+        """What the evidence record says; `statuses` are those of all episodes that ran."""
+        claim = self.item.claim
+        return {
+            "claim_id": claim.id,
+            "claim_digest": claim.digest,
+            "kind": "observed",
+            "status": "inconclusive",
+            "threshold": claimed_threshold(self.item),
+            "bound": None,
+            "confidence": None,
+            "level": None,
+            "episodes": len(statuses),
+            "violations": statuses.count("violated"),
+            "undecided": statuses.count("inconclusive"),
+            "validity": "exact",
+            "method": METHOD,
+            "screen": self.count.decision or "open",
+            "allowed": self.count.allowed,
+            "watched": self.watched,
+            "degraded": self.degraded,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +152,10 @@ class Screener:
         it runs all of them. label: what the evidence records call the policy.
         """
         setting, total = self.setting, self.setting.plan.screen_episodes
-        watches = [self._watch(item, watch_degradation) for item in setting.obligations]
+        watches = [
+            Watch.of(item, setting.plan, degradation=watch_degradation)
+            for item in setting.obligations
+        ]
         book = self._book(policy.card.digest, epoch, label)
         tallied: list[Judged] = []
         seed_of = setting.seeds(policy.card.digest, "gate", epoch)
@@ -125,7 +165,7 @@ class Screener:
                 book.add(judged)
                 tallied.append(judged)
                 for position, watch in enumerate(watches):
-                    watch.add(judged, position)
+                    watch.add(judged.verdicts[position].status)
                 self.listener(_progress(len(tallied), total, watches))
                 if not to_the_end and _settled(watches, watch_degradation):
                     run.stop()
@@ -133,15 +173,6 @@ class Screener:
             surplus = [judge_all(setting.claims, index, trace) for index, trace in run.surplus]
         book.flush()
         return self._result(epoch, policy, watches, book, tallied, surplus)
-
-    def _watch(self, item: Obligation, watch_degradation: bool) -> _Watch:
-        plan = self.setting.plan
-        count = Count(plan.screen_episodes, allowed(item, plan.screen_episodes))
-        drift = None
-        if watch_degradation and item.threshold is not None:
-            threshold = degraded_threshold(item.threshold, plan.verification_threshold)
-            drift = EProcess(threshold=threshold, level=plan.level)
-        return _Watch(item, count, drift)
 
     def _book(self, digest: str, epoch: int, label: str) -> EpisodeBook:
         subject = {
@@ -159,7 +190,7 @@ class Screener:
         self,
         epoch: int,
         policy: Policy,
-        watches: list[_Watch],
+        watches: list[Watch],
         book: EpisodeBook,
         tallied: list[Judged],
         surplus: list[Judged],
@@ -183,42 +214,24 @@ class Screener:
         return result
 
     def _record(
-        self, watches: list[_Watch], book: EpisodeBook, tallied: list[Judged]
+        self, watches: list[Watch], book: EpisodeBook, tallied: list[Judged]
     ) -> tuple[Reference, ...]:
         if self.log is None:
             return ()
-        violations = _counted(watches, tallied, "violated")
-        undecided = _counted(watches, tallied, "inconclusive")
         written: list[Reference] = []
-        for watch in watches:
-            claim = watch.item.claim
+        for position, watch in enumerate(watches):
             payload = {
                 **book.subject,
-                "claim_id": claim.id,
-                "claim_digest": claim.digest,
-                "kind": "observed",
-                "status": "inconclusive",
-                "threshold": claimed_threshold(watch.item),
-                "bound": None,
-                "confidence": None,
-                "level": None,
-                "episodes": len(tallied),
-                "violations": violations[claim.id],
-                "undecided": undecided[claim.id],
-                "validity": "exact",
-                "method": METHOD,
-                "screen": watch.count.decision or "open",
-                "allowed": watch.count.allowed,
-                "degraded": watch.degraded,
+                **watch.to_json([judged.verdicts[position].status for judged in tallied]),
                 "trace_root": book.root,
                 "versions": versions(),
-                "rests_on": book.references[claim.id],
+                "rests_on": book.references[watch.item.claim.id],
             }
             written.append(self.log.append("evidence", payload).reference())
         return tuple(written)
 
 
-def _counted(watches: list[_Watch], tallied: list[Judged], status: str) -> dict[str, int]:
+def _counted(watches: list[Watch], tallied: list[Judged], status: str) -> dict[str, int]:
     """Episodes of that status per claim, over all that ran."""
     return {
         watch.item.claim.id: sum(j.verdicts[position].status == status for j in tallied)
@@ -226,19 +239,19 @@ def _counted(watches: list[_Watch], tallied: list[Judged], status: str) -> dict[
     }
 
 
-def _excess(watch: _Watch) -> float:
+def _excess(watch: Watch) -> float:
     count = watch.count
     share = (count.violations + count.undecided) / max(1, count.episodes)
     return share * count.cap / max(1, count.allowed)
 
 
-def _settled(watches: list[_Watch], watch_degradation: bool) -> bool:
+def _settled(watches: list[Watch], watch_degradation: bool) -> bool:
     if not any(watch.count.decision == "failed" for watch in watches):
         return False
     return not watch_degradation or any(watch.degraded for watch in watches)
 
 
-def _progress(number: int, total: int, watches: list[_Watch]) -> EpisodeJudged:
+def _progress(number: int, total: int, watches: list[Watch]) -> EpisodeJudged:
     worst = max(watch.count.violations for watch in watches)
     undecided = max(watch.count.undecided for watch in watches)
     return EpisodeJudged("screen", number, total, worst, undecided)

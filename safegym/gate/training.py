@@ -6,12 +6,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safegym.audit.layout import LOG
 from safegym.audit.log import AuditLog
+from safegym.audit.read import read_checkpoint_file, read_log
+from safegym.audit.record import AuditRecord
 from safegym.check.statistics.ledger import AttemptLedger
+from safegym.errors import GateError, RunFolderError
 from safegym.gate.events import GateEvent
 from safegym.gate.freezing import policy_folder, record_frozen
-from safegym.gate.keeping import TrainingGate
+from safegym.gate.keeping import TrainingGate, open_again
 from safegym.gate.plan import Gate
+from safegym.gate.registered import (
+    baselines_of,
+    check_scenario,
+    gate_of,
+    registered_size,
+    scenario_of,
+    training_of,
+)
 from safegym.gate.registration import register
 from safegym.gate.screen import Screen, Screener
 from safegym.gate.setting import Setting, make_setting
@@ -76,8 +88,6 @@ def train(
     no result depends on it. listener: hears what happens.
     Raises GateError, RunFolderError, ScenarioError, PolicyError; what was checkpointed stays.
     """
-    from safegym.gate.trainer.loop import Trainer
-
     spec = find(scenario) if isinstance(scenario, str) else scenario
     gate = gate or Gate()
     chosen = settings if settings is not None else _settings_of(spec, seed)
@@ -90,13 +100,7 @@ def train(
     log = AuditLog.create(out)
     with _closing(log):
         register(log, setting, settings=chosen.to_json(), findings=findings)
-        baselines = _baselines(setting, log, listener)
-        keeper.begin(log)
-        trainer = Trainer(
-            spec, chosen, out, keeper, claims=setting.claims, listener=_burning(keeper, listener)
-        )
-        outcome = trainer.run()
-        return _ended(keeper, outcome, baselines)
+        return _begun(keeper, log, chosen, listener)
 
 
 def resume(
@@ -111,23 +115,90 @@ def resume(
     Settings, plan and claims are those of the run. Raises RunFolderError if the folder holds no
     run or is in use, GateError if the run has ended or its scenario has changed.
     """
-    from safegym.audit.read import read_log
-    from safegym.gate.registered import gate_of, scenario_of
+    from safegym.gate.trainer.folder import IDENTITY
     from safegym.gate.trainer.loop import Trainer
 
-    records = read_log(out)
+    folder = Path(out)
+    records = _records_to_go_on_with(folder)
     spec = scenario if scenario is not None else find(scenario_of(records))
     setting = make_setting(spec, gate_of(records), workers=workers)
-    keeper = _gate(setting, Path(out), listener)
+    keeper = _gate(setting, folder, listener)
+    if not (folder / IDENTITY).is_file():
+        return _begun_again(keeper, records, listener)
     trainer = Trainer.resume(
         spec, out, keeper, claims=setting.claims, listener=_burning(keeper, listener)
     )
     try:
-        outcome = trainer.run()
-        return _ended(keeper, outcome, {})
+        return _ended(keeper, trainer.run())
     finally:
         if keeper.keeper is not None and not keeper.log.closed:
             keeper.log.release()
+
+
+def _records_to_go_on_with(folder: Path) -> tuple[AuditRecord, ...]:
+    """The records of a run that has not ended. Raises RunFolderError or GateError."""
+    if not (folder / LOG).is_file():
+        raise RunFolderError(
+            f"{folder} holds no run; start one with: safegym train NAME --out {folder}"
+        )
+    records, sealed = read_log(folder), read_checkpoint_file(folder)
+    covered = sealed[-1].size if sealed else 0
+    if records and records[-1].kind == "run_closed" and covered == len(records):
+        raise GateError(
+            f"The run in {folder} has ended ({records[-1].payload['outcome']}); see it with: "
+            f"safegym report {folder}"
+        )
+    return records
+
+
+def _begun(
+    keeper: TrainingGate, log: AuditLog, settings: "TrainSettings", listener: RunListener
+) -> TrainingRun:
+    """Observe the baselines, then train."""
+    from safegym.gate.trainer.loop import Trainer
+
+    setting = keeper.setting
+    keeper.begin(log)
+    try:
+        _observe_baselines(setting, log, listener)
+    except KeyboardInterrupt:
+        return _ended(keeper, _broken_off(log.folder))
+    trainer = Trainer(
+        setting.spec,
+        settings,
+        log.folder,
+        keeper,
+        claims=setting.claims,
+        listener=_burning(keeper, listener),
+    )
+    return _ended(keeper, trainer.run())
+
+
+def _begun_again(
+    keeper: TrainingGate, records: tuple[AuditRecord, ...], listener: RunListener
+) -> TrainingRun:
+    """Go on with a run that was broken off before its training began."""
+    from safegym.gate.trainer.settings import TrainSettings
+
+    settings = TrainSettings.from_json(training_of(records, keeper.folder))
+    check_scenario(records, keeper.setting.spec)
+    log = open_again(keeper.folder, registered_size(records), listener)
+    with _closing(log):
+        return _begun(keeper, log, settings, listener)
+
+
+def _broken_off(folder: Path) -> "Outcome":
+    """The outcome of a run that was interrupted before its training began."""
+    from safegym.gate.trainer.loop import Outcome
+
+    return Outcome(
+        status="interrupted",
+        epoch=0,
+        steps=0,
+        checkpoint=folder,
+        reasons=("interrupted before training began; the plan is registered",),
+        resume=f"safegym train --resume {folder}",
+    )
 
 
 @contextmanager
@@ -163,22 +234,21 @@ def _burning(keeper: TrainingGate, listener: RunListener) -> RunListener:
     return hear
 
 
-def _baselines(setting: Setting, log: AuditLog, listener: RunListener) -> dict[str, Screen]:
+def _observe_baselines(setting: Setting, log: AuditLog, listener: RunListener) -> None:
     """Observe the scenario's scripted baselines: what training has to beat."""
     screener = Screener(setting, log, log.folder / "traces", listener)
-    found: dict[str, Screen] = {}
     for name, maker in setting.spec.baselines.items():
         policy = maker()
         record_frozen(log, policy, 0)
-        found[name] = screener.screen(policy, 0, to_the_end=True, label=name)
+        screener.screen(policy, 0, to_the_end=True, label=name)
     log.checkpoint()
-    return found
 
 
-def _ended(
-    keeper: TrainingGate, outcome: "Outcome", baselines: Mapping[str, Screen]
-) -> TrainingRun:
+def _ended(keeper: TrainingGate, outcome: "Outcome") -> TrainingRun:
+    if keeper.keeper is None:  # interrupted before the log was opened: nothing was written
+        raise KeyboardInterrupt
     log = keeper.log
+    baselines = baselines_of(log.live_records(), keeper.setting.plan)
     if outcome.status == "interrupted":
         log.checkpoint()
         log.release()
@@ -191,11 +261,11 @@ def _ended(
         epochs=outcome.epoch,
         steps=outcome.steps,
         reasons=tuple(outcome.reasons),
-        evidence=() if keeper.keeper is None else keeper.keeper.evidence,
+        evidence=keeper.keeper.evidence,
         root=log.root,
         records=log.size,
         policy_digest=promoted,
         policy=policy_folder(log.folder, promoted) if promoted else None,
         resume=outcome.resume,
-        baselines=dict(baselines),
+        baselines=baselines,
     )

@@ -14,7 +14,7 @@ SIDE_CRUISE = 0.45
 SIDE_GAIN = 1.2
 PARK_GAIN = 0.8
 ROOM = 0.2
-SLOWING = 0.65
+SLOWING = 0.55
 FAR = Obstacle(GOAL[0] + 10.0, -HALF_WIDTH - 0.5, 0.3, False)
 
 

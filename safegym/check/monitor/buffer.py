@@ -6,25 +6,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from safegym.check.monitor.readings import Floats, missing_signal
+from safegym.check.monitor.plan import Plan
+from safegym.check.monitor.readings import Floats, fits, missing_signal
 from safegym.errors import TraceError
+from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal
 
 SPARE = 32
 """Columns beyond the window, so that moving old samples to the front is rare."""
+FIRST = 1024
+"""Most columns of a window that are made at once; a longer window grows as its samples come."""
 
 
 class SampleBuffer:
     """Columns of samples, all episodes in step. window: samples to keep, None for all of them."""
 
-    def __init__(self, signals: tuple[Signal, ...], batch: int, window: int | None) -> None:
-        self._signals = signals
+    def __init__(self, plan: Plan, batch: int, window: int | None) -> None:
+        self._signals = signals = plan.signals
+        self._lengths = lengths_read(plan.formula)
         self._batch = batch
         self._window = window
         self._next = 0
-        columns = SPARE + 2 * (window or SPARE)
+        columns = SPARE + 2 * min(window or SPARE, FIRST)
         self._columns = {
-            signal.name: np.zeros((batch, columns, *signal.shape)) for signal in signals
+            signal.name: np.zeros((batch, columns, *signal.shape))
+            for signal in signals
+            if not signal.any_length
         }
 
     def append(self, samples: Mapping[str, ArrayLike], steps: NDArray[np.int64]) -> None:
@@ -32,6 +39,9 @@ class SampleBuffer:
         column = {signal.name: self._checked(signal, samples, steps) for signal in self._signals}
         self._make_room(steps)
         for name, values in column.items():
+            if name not in self._columns:  # a vector of any length: as long as its first sample
+                columns = next((kept.shape[1] for kept in self._columns.values()), 2 * SPARE)
+                self._columns[name] = np.zeros((self._batch, columns, *values.shape[1:]))
             self._columns[name][:, self._next] = values
         self._next += 1
 
@@ -49,11 +59,17 @@ class SampleBuffer:
     ) -> Floats:
         if signal.name not in samples:
             raise TraceError(missing_signal(signal, samples))
-        values = np.asarray(samples[signal.name], np.float64)
-        if values.shape != (self._batch, *signal.shape):
+        values = _floats(signal, samples[signal.name])
+        kept = self._columns.get(signal.name)
+        other = kept is not None and values.shape[1:] != kept.shape[2:]
+        short = signal.any_length and values.shape[-1:] < (self._lengths[signal.name],)
+        if other or short or not fits(signal, values.shape, self._batch):
+            wanted = f"({self._batch}, d) with d >= {self._lengths.get(signal.name)}"
+            if kept is not None:
+                wanted = str((self._batch, *kept.shape[2:]))
             raise TraceError(
                 f"Signal {signal.name} has shape {values.shape}; with B = {self._batch} episodes "
-                f"it must be {(self._batch, *signal.shape)}."
+                f"it must be {wanted}."
             )
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values).reshape(self._batch, -1).all(axis=1)))
@@ -76,3 +92,15 @@ class SampleBuffer:
             fresh[:, :keep] = values[:, self._next - keep : self._next]
             self._columns[name] = fresh
         self._next = keep
+
+
+def _floats(signal: Signal, sample: ArrayLike) -> Floats:
+    """The sample as float64. Raises TraceError for what is no array of real numbers."""
+    try:
+        found = np.asarray(sample)
+        if found.dtype.kind in "biuf":
+            return found.astype(np.float64, copy=False)
+        problem = f"an array of {found.dtype}"
+    except (ValueError, TypeError) as error:
+        problem = str(error)
+    raise TraceError(f"Signal {signal.name} must be an array of real numbers; found {problem}.")

@@ -2,10 +2,11 @@
 
 from safegym.check.monitor.explain import Path, Side, deciding, still_open, worst_sample
 from safegym.check.monitor.frame import frame_of
-from safegym.check.monitor.plan import plan_of, property_of
+from safegym.check.monitor.plan import plan_of
 from safegym.check.monitor.robustness import Run, arrays_of, run
 from safegym.check.monitor.share import Share, share_margins, share_of, share_status
-from safegym.check.monitor.words import words_of
+from safegym.check.monitor.subject import check_trace, property_of
+from safegym.check.monitor.words import word_of
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Atom, Formula
 from safegym.trace.model import Trace
@@ -20,6 +21,7 @@ def judge(subject: Formula | Claim, trace: Trace) -> Verdict:
     missing, misshapen or non-finite signal, FormulaError for a bound off the trace's clock.
     """
     formula, rounding, claim_id = property_of(subject)
+    check_trace(trace)
     plan = plan_of(formula, trace.clock.dt, rounding)
     frame = frame_of(len(trace.rewards), trace.end.kind, trace.horizon)
     arrays = arrays_of(plan, trace)
@@ -76,7 +78,7 @@ class _Judgement:
         where = f" (from sample {path.sample})" if path.sample <= frame.last else ""
         self.notes.append(
             f"Undecided: the episode ended ({self.trace.end.kind}) at sample {frame.last} while "
-            f"`{words_of(self.run.plan)[path.slots[-1]]}`{where} was still open."
+            f"`{word_of(self.run.plan, path.slots[-1])}`{where} was still open."
         )
 
     def _robustness(self) -> Robustness | None:
@@ -100,14 +102,14 @@ class _Judgement:
 
     def _witness(self, path: Path) -> Witness:
         plan, last = self.run.plan, self.run.frame.last
-        texts = words_of(plan)
+        texts = tuple(word_of(plan, index) for index in path.slots)
         slot = plan.slots[path.slots[-1]]
         step = min(path.sample, last)
         values: dict[str, float | tuple[float, ...]] = {}
         raw = float("inf") if path.ranked > 0 else float("-inf")
         if path.sample > last and self.run.frame.beyond == "false":
             self.notes.append(
-                f"The episode failed at sample {last} while `{texts[path.slots[-1]]}` was due."
+                f"The episode failed at sample {last} while `{texts[-1]}` was due."
             )
         elif isinstance(slot.formula, Atom):
             raw = self._raw(slot.formula, step)
@@ -116,10 +118,10 @@ class _Judgement:
         return Witness(
             time=self.trace.clock.time(step),
             step=step,
-            subformula=texts[path.slots[-1]],
+            subformula=texts[-1],
             values=values,
             margin=raw,
-            chain=tuple(texts[index] for index in path.slots),
+            chain=texts,
         )
 
     def _raw(self, atom: Atom, step: int) -> float:

@@ -19,9 +19,10 @@ from safegym.check.monitor.buffer import SampleBuffer
 from safegym.check.monitor.evaluate import Evaluation, Samples, evaluate
 from safegym.check.monitor.frame import spans_of
 from safegym.check.monitor.lattice import MARGIN, TRUTH, Lattice, Values
-from safegym.check.monitor.plan import Plan, plan_of, property_of
+from safegym.check.monitor.plan import Plan, plan_of
 from safegym.check.monitor.readings import Readings
 from safegym.check.monitor.share import Share, share_margins, share_status
+from safegym.check.monitor.subject import property_of
 from safegym.errors import TraceError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Comparison, Formula
@@ -80,18 +81,14 @@ class Monitor:
         batch: int = 1,
         horizon: int | None = None,
     ) -> None:
-        if batch < 1:
-            raise TraceError(f"A monitor needs a batch of at least 1, found {batch}.")
-        if horizon is not None and horizon < 1:
-            raise TraceError(f"A horizon is at least 1 step, or None; found {horizon}.")
         self._subject = subject
         self._dt: Fraction = Clock.parse(dt).dt
-        self._horizon = horizon
-        self._batch = batch
+        self._batch = _whole(batch, "A monitor's batch")
+        self._horizon = None if horizon is None else _whole(horizon, "A monitor's horizon")
         self._compile()
-        self._steps = np.full(batch, -1, np.int64)
-        self._buffer = SampleBuffer(self._plan.signals, batch, self._layout.window)
-        self._running = tuple(Running(self._layout, batch, each) for each in self._lattices)
+        self._steps = np.full(self._batch, -1, np.int64)
+        self._buffer = SampleBuffer(self._plan, self._batch, self._layout.window)
+        self._running = tuple(Running(self._layout, self._batch, each) for each in self._lattices)
 
     def _compile(self) -> None:
         formula, rounding, _ = property_of(self._subject)
@@ -122,12 +119,13 @@ class Monitor:
 
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Starts new episodes: where `mask` (B,) is true, or everywhere."""
-        chosen = np.ones(self._batch, bool) if mask is None else np.asarray(mask, bool)
-        if chosen.shape != (self._batch,):
+        found = np.ones(self._batch, bool) if mask is None else np.asarray(mask)
+        if found.shape != (self._batch,) or not np.isin(found, (0, 1)).all():
             raise TraceError(
-                f"The mask has shape {chosen.shape}; with B = {self._batch} it must be "
-                f"({self._batch},)."
+                f"The mask {str(mask)[:60]} has shape {found.shape}; it must be truth values of "
+                f"shape ({self._batch},), one for each of the B = {self._batch} episodes."
             )
+        chosen = found.astype(bool)
         self._steps[chosen] = -1
         for running in self._running:
             running.reset(chosen)
@@ -138,6 +136,7 @@ class Monitor:
         Raises TraceError for a missing, misshapen or non-finite signal; the state is then as
         before the call.
         """
+        _check_mapping(samples)
         self._buffer.append(samples, self._steps)
         self._steps += 1
         try:
@@ -209,6 +208,20 @@ class Monitor:
             evaluate(plan, frame, samples, spans, running.lattice, running.carry(group))
             for running in self._running
         ]
+
+
+def _whole(value: object, what: str) -> int:
+    """A whole number >= 1. Raises TraceError."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(cast(int, value)) < 1:
+        raise TraceError(f"{what} must be a whole number of at least 1, found {value!r:.40}.")
+    return int(cast(int, value))
+
+
+def _check_mapping(samples: object) -> None:
+    if not isinstance(samples, Mapping):
+        raise TraceError(
+            f'A sample is a mapping such as {{"x": values}}, found {type(samples).__name__}.'
+        )
 
 
 class _Collected:

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from safegym.errors import UnsupportedError
 from safegym.formula import nodes
-from safegym.formula.claim import Claim, Rounding
+from safegym.formula.claim import Rounding
 from safegym.formula.nodes import Atom, Boolean, Comparison, Formula
 from safegym.formula.rewrite import look_ahead, margin_scale, scale_of, signals_of, to_steps
 from safegym.formula.terms import Signal, Window
@@ -85,13 +85,6 @@ class Plan:
     refusal: str
     share: tuple[Comparison, float] | None
     look_ahead: int
-
-
-def property_of(subject: Formula | Claim) -> tuple[Formula, Rounding, str]:
-    """Returns the episode property, its rounding and the claim's id ("" for a bare formula)."""
-    if isinstance(subject, Claim):
-        return subject.property, subject.rounding, subject.id
-    return subject, "refuse", ""
 
 
 @lru_cache(maxsize=4096)

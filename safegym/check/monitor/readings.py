@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.errors import TraceError, UnsupportedError
+from safegym.formula.expression import short
+from safegym.formula.interning import postorder
 from safegym.formula.terms import Apply, Component, Constant, Signal, Term
 
 Floats = NDArray[np.float64]
@@ -19,23 +21,31 @@ def read(
 ) -> dict[str, Floats]:
     """Returns the arrays that the signals name, each (samples,) or (samples, d), all finite.
 
-    Raises TraceError naming a missing signal with the nearest ones there are, a wrong shape, or
-    the first sample that is not finite.
+    A vector of any length takes what the trace has. Raises TraceError naming a missing signal with
+    the nearest ones there are, a wrong shape, or the first sample that is not finite.
     """
     found: dict[str, Floats] = {}
     for signal in signals:
         values = arrays.get(signal.name)
         if values is None:
             raise TraceError(missing_signal(signal, arrays))
-        if values.shape != (samples, *signal.shape):
+        if not fits(signal, values.shape, samples):
+            declared = (samples, "d") if signal.any_length else (samples, *signal.shape)
             raise TraceError(
                 f"Signal {signal.name} is declared with shape {signal.shape}, so its array must "
-                f"have shape {(samples, *signal.shape)}; found {values.shape}."
+                f"have shape {declared}; found {values.shape}."
             )
         if not np.isfinite(values).all():
             raise TraceError(_not_finite(signal, values))
         found[signal.name] = values
     return found
+
+
+def fits(signal: Signal, shape: tuple[int, ...], samples: int) -> bool:
+    """Whether an array of this shape, first axis `samples` long, can be the signal's."""
+    if signal.any_length:
+        return len(shape) == 2 and shape[0] == samples
+    return shape == (samples, *signal.shape)
 
 
 def missing_signal(signal: Signal, arrays: Mapping[str, object]) -> str:
@@ -71,19 +81,31 @@ class Readings:
         """Returns the term's values. Raises TraceError where an operation leaves the reals."""
         found = self._known.get(term)
         if found is None:
-            found = self._known[term] = self._compute(term)
+            for part in postorder(term):  # parts first, so that no depth of a term is too deep
+                if isinstance(part, Term) and part not in self._known:
+                    self._known[part] = self._compute(part)
+            found = self._known[term]
         return found
+
+    def _component(self, term: Component) -> Floats:
+        values = self._arrays[term.signal.name]
+        if term.index >= values.shape[-1]:
+            raise TraceError(
+                f"The formula reads {short(term)}, but signal {term.signal.name} has the components "
+                f"0 to {values.shape[-1] - 1} here."
+            )
+        return values[..., term.index]
 
     def _compute(self, term: Term) -> Floats:
         if isinstance(term, Signal):
             return self._arrays[term.name]
         if isinstance(term, Component):
-            return self._arrays[term.signal.name][..., term.index]
+            return self._component(term)
         if isinstance(term, Constant):
             return np.float64(term.value)  # type: ignore[return-value]  # behaves as shape ()
         if not isinstance(term, Apply):
-            raise UnsupportedError(f"The monitor cannot evaluate the term {term}.")
-        arguments = [self.value(argument) for argument in term.arguments]
+            raise UnsupportedError(f"The monitor cannot evaluate the term {short(term)}.")
+        arguments = [self._known[argument] for argument in term.arguments]
         if term.operation in SELECTING:
             return _apply(term.operation, arguments)
         with np.errstate(all="ignore"):
@@ -130,6 +152,6 @@ def _not_real(term: Apply, result: Floats) -> str:
     bad = np.atleast_1d(~np.isfinite(result))
     at = int(np.argmax(bad.reshape(-1, bad.shape[-1]).any(axis=0)))
     return (
-        f"The term {term} has no finite value at sample {at} (overflow, or an operation outside "
+        f"The term {short(term)} has no finite value at sample {at} (overflow, or an operation outside "
         "its domain); the formula cannot be judged on this trace."
     )

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from safegym.check.monitor.evaluate import Evaluation, Samples, evaluate
 from safegym.check.monitor.frame import Frame, Span, frame_of, spans_of
 from safegym.check.monitor.lattice import MARGIN, TRUTH
-from safegym.check.monitor.plan import Plan, plan_of, property_of
+from safegym.check.monitor.plan import Plan, plan_of
 from safegym.check.monitor.readings import Floats, Readings, read
 from safegym.check.monitor.share import share_margins, share_of
 from safegym.check.monitor.strip import take
+from safegym.check.monitor.subject import check_trace, property_of
 from safegym.errors import UnsupportedError
 from safegym.formula.claim import Claim
+from safegym.formula.expression import short
 from safegym.formula.nodes import Formula
 from safegym.trace.model import Trace
 
@@ -81,6 +83,7 @@ def robustness(
     Raises UnsupportedError where margins do not compare, TraceError for a trace that does not fit.
     """
     formula, rounding, _ = property_of(subject)
+    check_trace(trace)
     plan = plan_of(formula, trace.clock.dt, rounding)
     last = len(trace.rewards)
     frame = frame_of(last, trace.end.kind, trace.horizon)
@@ -90,7 +93,7 @@ def robustness(
         low, high = (np.full(last + 1, value) for value in found)
     else:
         if plan.refusal:
-            raise UnsupportedError(f"No margins for {formula}: {plan.refusal}")
+            raise UnsupportedError(f"No margins for `{short(formula)}`: {plan.refusal}")
         spans, samples = _prepared(plan, frame, arrays, last)
         margins = evaluate(plan, frame, samples, spans, MARGIN)
         low = take(margins.lower[-1], 0, last)

@@ -6,10 +6,11 @@ import numpy as np
 
 from safegym.check.monitor.frame import Frame, frame_of
 from safegym.check.monitor.judge import status_of
-from safegym.check.monitor.plan import FUTURE, Plan, plan_of, property_of
+from safegym.check.monitor.plan import FUTURE, Plan, plan_of
 from safegym.check.monitor.readings import Floats
 from safegym.check.monitor.robustness import Run, arrays_of, run, shortened
 from safegym.check.monitor.share import share_margins, share_of, share_status
+from safegym.check.monitor.subject import check_trace, property_of
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
 from safegym.trace.model import Trace
@@ -35,6 +36,7 @@ def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
     prefixes; one pass suffices where the root is `always` over formulas without a future.
     """
     formula, rounding, _ = property_of(subject)
+    check_trace(trace)
     plan = plan_of(formula, trace.clock.dt, rounding)
     frame = frame_of(len(trace.rewards), trace.end.kind, trace.horizon)
     arrays = arrays_of(plan, trace)
@@ -68,10 +70,11 @@ def _first_in_one_pass(whole: Run) -> int | None:
     if plan.share is not None:
         return None
     duties = root.operands if root.kind == "meet" else (len(plan.slots) - 1,)
+    has_future = _futures(plan)
     found: list[int] = []
     for index in duties:
         slot = plan.slots[index]
-        if slot.kind != "eventually" or not slot.dual or _has_future(plan, slot.operands[0]):
+        if slot.kind != "eventually" or not slot.dual or has_future[slot.operands[0]]:
             return None
         first = slot.lo
         last = whole.frame.end if slot.hi is None else min(slot.hi, whole.frame.last)
@@ -82,9 +85,12 @@ def _first_in_one_pass(whole: Run) -> int | None:
     return min(found, default=None)
 
 
-def _has_future(plan: Plan, index: int) -> bool:
-    slot = plan.slots[index]
-    return slot.kind in FUTURE or any(_has_future(plan, operand) for operand in slot.operands)
+def _futures(plan: Plan) -> list[bool]:
+    """Whether a future operator is at or below each slot."""
+    found: list[bool] = []
+    for slot in plan.slots:
+        found.append(slot.kind in FUTURE or any(found[operand] for operand in slot.operands))
+    return found
 
 
 def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats]) -> int:

@@ -1,7 +1,9 @@
 """What the monitor can judge, asked before any work."""
 
+from safegym.check.monitor.subject import check_subject
 from safegym.errors import FormulaError, UnsupportedError
 from safegym.formula.claim import Claim
+from safegym.formula.expression import short
 from safegym.formula.nodes import Formula
 from safegym.formula.rewrite import nnf
 from safegym.verdict import Support
@@ -13,6 +15,7 @@ def support(subject: Formula | Claim) -> Support:
     tight is True throughout: offline intervals are the semantics' own, and online `episode`
     values equal them on every prefix.
     """
+    check_subject(subject)
     if isinstance(subject, Claim):
         if subject.kind == "mean":
             return Support(
@@ -25,5 +28,5 @@ def support(subject: Formula | Claim) -> Support:
     try:
         nnf(subject)
     except (FormulaError, UnsupportedError) as error:
-        return Support(ok=False, reason=str(error), subformula=str(subject))
+        return Support(ok=False, reason=str(error), subformula=short(subject))
     return Support(ok=True)

@@ -4,17 +4,26 @@ from functools import lru_cache
 
 from safegym.check.monitor.plan import Plan, Slot
 from safegym.formula import nodes
+from safegym.formula.expression import text_up_to
 from safegym.formula.nodes import Formula
 from safegym.formula.terms import Window
 
+LONGEST = 1000
+"""Characters of a text; a longer one is cut and ends in "..."."""
+
+
+def word_of(plan: Plan, index: int) -> str:
+    """Returns the canonical text of a slot, windows in seconds."""
+    return text_up_to(_formulas(plan)[index], LONGEST)
+
 
 @lru_cache(maxsize=1024)
-def words_of(plan: Plan) -> tuple[str, ...]:
-    """Returns the canonical text of each slot, windows in seconds."""
+def _formulas(plan: Plan) -> tuple[Formula, ...]:
+    """Each slot's formula, windows in seconds."""
     formulas: list[Formula] = []
     for slot in plan.slots:
         formulas.append(_in_seconds(slot, [formulas[i] for i in slot.operands], plan))
-    return tuple(str(formula) for formula in formulas)
+    return tuple(formulas)
 
 
 def _in_seconds(slot: Slot, operands: list[Formula], plan: Plan) -> Formula:

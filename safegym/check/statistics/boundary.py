@@ -24,7 +24,7 @@ class Boundary:
     Rows are found by Newton's method in floats, 256 at a time, and each is certified: by floats
     where they are clear of the goal by more than their error bound, else by directed decimals,
     else by rationals. The table grows as it is asked for and is shared between processes of one
-    (threshold, level).
+    (threshold, level), in any number of threads.
     """
 
     __slots__ = ("_goal", "_log_goal", "_mixture", "_rising", "_rows")
@@ -40,10 +40,13 @@ class Boundary:
         """Rising: least safe count that crosses. Falling: greatest one, -1 where none does."""
         if violations >= DENSE:
             return self._certified(np.array([violations], dtype=np.float64))[0]
-        while len(self._rows) <= violations:
-            start = len(self._rows)
-            self._rows += self._certified(np.arange(start, start + BLOCK, dtype=np.float64))
-        return self._rows[violations]
+        rows = self._rows
+        while len(rows) <= violations:  # on a list of its own: threads may grow the table at once
+            block = np.arange(len(rows), len(rows) + BLOCK, dtype=np.float64)
+            rows = rows + self._certified(block)
+        if len(rows) > len(self._rows):
+            self._rows = rows
+        return rows[violations]
 
     def _certified(self, violations: NDArray[np.float64]) -> list[int]:
         guesses = self._round(self._roots(violations))

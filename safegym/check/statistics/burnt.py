@@ -46,11 +46,12 @@ class BurntSeeds:
         return len(self._seeds)
 
     def _take_in(self) -> None:
-        entries = self._journal.entries[self._read :]
+        start = self._read  # read once: another thread may be taking the same records in
+        entries = self._journal.entries[start:]
         for entry in entries:
             if entry.kind == KIND:
                 self._seeds.update(_numbers(entry.payload.get("seeds"), self._journal.path))
-        self._read += len(entries)
+        self._read = start + len(entries)
 
 
 def _numbers(texts: Any, path: Path) -> list[int]:

@@ -34,6 +34,7 @@ class AttemptRecord:
     number: from 1, which sets its level a_j. outcome: None while open, also if its process died:
     it counts all the same. next_index: first episode index not yet in `state`. state: the
     statistics as last recorded, None before. starts: how often it was started or resumed.
+    details: those given at its first start, and at its last end.
     """
 
     number: int
@@ -328,5 +329,6 @@ def _moved(attempt: AttemptRecord, entry: Entry) -> AttemptRecord:
             raise ValueError(f"attempt {attempt.number} goes back to episode {index}")
         return replace(attempt, next_index=index, state=dict(payload["state"]))
     if entry.kind == "closed" and payload["outcome"] in get_args(AttemptOutcome):
-        return replace(attempt, outcome=cast("AttemptOutcome", payload["outcome"]))
+        details = {**attempt.details, **payload["details"]}
+        return replace(attempt, outcome=cast("AttemptOutcome", payload["outcome"]), details=details)
     raise ValueError("no such kind of record")

@@ -6,17 +6,19 @@ from functools import partial
 
 import numpy as np
 
-from safegym.check.monitor.plan import property_of
 from safegym.check.monitor.readings import Readings, read
-from safegym.check.symbolic.engine import Bool, Real, answer, z3
+from safegym.check.monitor.subject import check_subject, check_trace, property_of
+from safegym.check.symbolic.engine import LOCK, Bool, Real, answer, z3
 from safegym.check.symbolic.outline import Outline
-from safegym.check.symbolic.terms import comparison, rational, refusal, term_real
+from safegym.check.symbolic.terms import comparison, rational, rounded_term_real
 from safegym.check.symbolic.unroll import Unrolling
 from safegym.errors import FormulaError, UnsupportedError
 from safegym.formula import nodes as n
 from safegym.formula.claim import Claim
+from safegym.formula.expression import short
 from safegym.formula.nodes import Atom, Formula
 from safegym.formula.rewrite import nnf, signals_of, to_steps
+from safegym.formula.terms import Apply
 from safegym.trace.model import Trace
 from safegym.verdict import Status, Support, Verdict
 
@@ -41,13 +43,27 @@ class _Look:
 
     def unrolling(self, *, unknown: bool, exact: bool) -> Unrolling:
         """The rules over this trace; `exact` puts free reals where samples were not seen."""
-        return Unrolling(self.outline, self.atom, unknown, _unseen if exact else None)
+        return Unrolling(self.outline, self.atom, unknown, _Unseen() if exact else None)
 
 
-def _unseen(node: Atom, at: int) -> Bool:
-    """The atom over values of a sample that nobody saw."""
-    read_ = partial(_free, at)
-    return comparison(node, term_real(node.left, read_), term_real(node.right, read_))
+class _Unseen:
+    """Atoms over values of samples that nobody saw: free reals, which binary64 values are among."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[Apply, int], Real] = {}
+
+    def __call__(self, node: Atom, at: int) -> Bool:
+        sides = [
+            rounded_term_real(side, partial(_free, at), partial(self._result, at))
+            for side in (node.left, node.right)
+        ]
+        return comparison(node, *sides)
+
+    def _result(self, at: int, term: Apply) -> Real:
+        """The result of an operation that rounds: one free real for each term and sample."""
+        if (term, at) not in self._results:
+            self._results[term, at] = z3.Real(f"result {len(self._results)}")
+        return self._results[term, at]
 
 
 def _free(at: int, name: str, component: int) -> Real:
@@ -62,6 +78,7 @@ class Z3Backend:
 
     def support(self, subject: Formula | Claim, /) -> Support:
         """Whether one trace can be judged on this: all but means over episodes."""
+        check_subject(subject)
         if isinstance(subject, Claim):
             if subject.kind == "mean":
                 return Support(
@@ -73,20 +90,22 @@ class Z3Backend:
         try:
             nnf(subject)
         except (FormulaError, UnsupportedError) as error:
-            return Support(ok=False, reason=str(error), subformula=str(subject))
+            return Support(ok=False, reason=str(error), subformula=short(subject))
         return Support(ok=True)
 
     def check(self, subject: Formula | Claim, trace: Trace, /, *, exact: bool = False) -> Verdict:
         """The verdict on the episode property. No margins and no witness: status alone.
 
-        exact: over all values of unseen samples, which needs terms that are exact in rationals.
-        Raises UnsupportedError, TraceError.
+        exact: over all values that unseen samples could have; the result of an operation that
+        rounds is taken as any number, so that what is decided holds in binary64. Raises
+        UnsupportedError, TraceError.
         """
+        with LOCK:
+            return self._check(subject, trace, exact)
+
+    def _check(self, subject: Formula | Claim, trace: Trace, exact: bool) -> Verdict:
         formula, rounding, claim_id = property_of(subject)
-        if exact and (reason := refusal(formula)) is not None:
-            raise UnsupportedError(
-                f"z3 cannot reason over unseen samples of `{reason[1]}`: {reason[0]}."
-            )
+        check_trace(trace)
         steps = to_steps(formula, trace.clock.dt, rounding=rounding)
         last = len(trace.rewards)
         arrays = read(signals_of(formula), trace.signals, last + 1)

@@ -3,12 +3,15 @@
 `Bool` and `Real` name what a value is meant to be; `int_from` and friends check it at run time.
 """
 
+import threading
 from fractions import Fraction
 from typing import Any
 
 import z3 as _z3
 
 z3: Any = _z3
+LOCK = threading.RLock()
+"""Held from the first expression to the last answer: z3 keeps one context for all threads."""
 Bool = Any
 """A z3 Boolean expression."""
 Real = Any

@@ -3,14 +3,19 @@
 from collections.abc import Callable
 from fractions import Fraction
 
+from safegym.check.monitor.readings import SELECTING, Readings
 from safegym.check.symbolic.engine import Bool, Real, z3
 from safegym.errors import UnsupportedError
+from safegym.formula.expression import short
+from safegym.formula.interning import Interned, postorder
 from safegym.formula.nodes import Atom, Formula
 from safegym.formula.rewrite import atoms_of
 from safegym.formula.terms import Apply, Component, Constant, Signal, Term
 
 SignalReading = Callable[[str, int], Real]
 """(signal name, component) -> real; component 0 of a scalar."""
+TermReading = Callable[[Apply], Real]
+"""The real that stands for an operation's result."""
 
 REFUSED = ("norm", "sqrt", "exp", "sin", "cos")
 
@@ -27,34 +32,62 @@ def refusal(formula: Formula) -> tuple[str, str] | None:
         for side in (atom.left, atom.right):
             found = _term_refusal(side)
             if found is not None:
-                return found, str(atom)
+                return found, short(atom)
     return None
 
 
 def _term_refusal(term: Term) -> str | None:
-    if not isinstance(term, Apply):
-        return None
-    if term.operation in REFUSED:
-        return f"{term.operation} is not exact in rational arithmetic"
-    if term.operation == "/" and not isinstance(term.arguments[1], Constant):
-        return "division by something that is not a constant"
-    return next((r for r in map(_term_refusal, term.arguments) if r is not None), None)
+    for part in postorder(term):
+        if isinstance(part, Apply) and part.operation in REFUSED:
+            return f"{part.operation} is not exact in rational arithmetic"
+    return None
 
 
 def term_real(term: Term, read: SignalReading) -> Real:
-    """The term over symbolic signals. Raises UnsupportedError for what `refusal` names."""
-    match term:
-        case Constant():
-            return rational(term.value)
-        case Signal():
-            return read(term.name, 0)
-        case Component():
-            return read(term.signal.name, term.index)
-        case Apply():
-            return _operation(term, [term_real(argument, read) for argument in term.arguments])
-        case _:
-            pass
-    raise UnsupportedError(f"{term} cannot be written in z3.")
+    """The term over symbolic signals, in real arithmetic.
+
+    Raises UnsupportedError for what `refusal` names.
+    """
+    return _built(term, read, lambda part: None)
+
+
+def rounded_term_real(term: Term, read: SignalReading, rounded: TermReading) -> Real:
+    """The term over symbolic signals, in binary64 arithmetic as the monitor does it.
+
+    An operation that rounds is not what real arithmetic makes of it (x + 1 > x fails at x = 1e17),
+    so its result is whatever real `rounded` gives for it: the same for the same term, else free.
+    """
+    known = Readings({})
+
+    def result(part: Apply) -> Real | None:
+        if not part.signals:
+            return rational(float(known.value(part)))
+        return None if part.operation in SELECTING else rounded(part)
+
+    return _built(term, read, result)
+
+
+def _built(term: Term, read: SignalReading, result: Callable[[Apply], Real | None]) -> Real:
+    """Parts first, without recursion; `result` may say what an operation gives."""
+    found: dict[Interned, Real] = {}
+    for part in postorder(term):
+        match part:
+            case Constant():
+                found[part] = rational(part.value)
+            case Signal():
+                found[part] = read(part.name, 0)
+            case Component():
+                found[part] = read(part.signal.name, part.index)
+            case Apply():
+                given = result(part)
+                found[part] = (
+                    _operation(part, [found[argument] for argument in part.arguments])
+                    if given is None
+                    else given
+                )
+            case _:
+                raise UnsupportedError(f"{short(term)} cannot be written in z3.")
+    return found[term]
 
 
 def _operation(term: Apply, values: list[Real]) -> Real:
@@ -77,7 +110,9 @@ def _operation(term: Apply, values: list[Real]) -> Real:
             return result
         case _:
             pass
-    raise UnsupportedError(f"{term} cannot be written in z3: {term.operation} is not exact.")
+    raise UnsupportedError(
+        f"{short(term)} cannot be written in z3: {term.operation} is not exact."
+    )
 
 
 def _arithmetic(operation: str, a: Real, b: Real) -> Real:

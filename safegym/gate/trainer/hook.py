@@ -41,7 +41,7 @@ class GateDecision(Protocol):
 
     @property
     def policy_digest(self) -> str:
-        """The policy promoted or rolled back to, else ""."""
+        """The policy promoted or rolled back to; at a stop one released before; else ""."""
         ...
 
     @property

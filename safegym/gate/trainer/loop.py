@@ -378,7 +378,7 @@ class Trainer:
         )
 
     def _outcome(self, record: DecisionRecord) -> Outcome:
-        promoted = record.action == "promote"
+        promoted = bool(record.policy_digest)
         status = "promoted" if promoted else "finished" if record.at_end else "stopped"
         epoch = self._epoch_of(record.policy_digest) if promoted else self._epoch
         return Outcome(

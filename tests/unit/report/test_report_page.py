@@ -1,6 +1,7 @@
 """The report of a run: what it says, what it refuses, and that it stays one small, safe page."""
 
 import dataclasses
+import json
 import os
 import re
 import shutil
@@ -16,11 +17,14 @@ from trail import CLAIMS, SIGNER, Trail, many, policy, whole_run
 from safegym.audit.bundle import export
 from safegym.audit.log import AuditLog
 from safegym.audit.report import render_report, write_report
-from safegym.audit.sign import public_key
+from safegym.audit.sign import CryptoSigner, public_key, read_key
 from safegym.digest import digest_text
 from safegym.errors import AuditError, RunFolderError
+from safegym.gate.certify import certify
 from safegym.gate.plan import GatePlan
 from safegym.gate.rederive import rederive
+from safegym.gate.registration import obligation_json
+from safegym.scenario.registry import find
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 INLINE = {"b", "a", "code", "span"}
@@ -181,8 +185,6 @@ def test_the_integrity_box_says_that_the_page_is_not_the_record(run: Path, page:
 
 
 def test_an_untrusted_key_is_refused(run: Path) -> None:
-    from safegym.audit.sign import CryptoSigner
-
     stranger = public_key(CryptoSigner.generate_ed25519())
     with pytest.raises(AuditError, match="does not verify") as caught:
         render_report(run, keys=[stranger])
@@ -402,8 +404,6 @@ def only_observed(entry: dict[str, Any]) -> dict[str, Any]:
 def test_a_plan_that_asks_less_than_the_claim_is_refused(
     tmp_path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    from safegym.gate.registration import obligation_json
-
     trail = Trail(tmp_path / "run")
     asked = [obligation_json(item, trail.plan) for item in trail.obligations]
     trail.register(change={"obligations": [change(asked[0]), *asked[1:]]})
@@ -422,6 +422,38 @@ def test_a_claim_whose_text_is_not_its_digest_is_refused(tmp_path: Path) -> None
 def test_rederivation_is_done_when_asked_for(run: Path) -> None:
     with pytest.raises(AuditError, match="step 8"):  # made-up episodes have made-up seeds
         render_report(run, rederive=rederive)
+
+
+def test_a_real_certification_is_reported_and_derived_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAFEGYM_HOME", str(tmp_path / "home"))
+    spec = find("classic/cartpole-v0")
+    assert spec.good is not None
+    plan = GatePlan(cap=60, seed=5)
+    certify(spec, spec.good(), budget=60, plan=plan, out=tmp_path / "run")
+    text = Page(render_report(tmp_path / "run", rederive=rederive)).text
+    assert "came out as logged" in text
+    assert "There was no training in this log" in text
+    assert "scenario classic/cartpole-v0" in text
+    for claim in spec.claims:
+        assert str(claim.statement) in text
+
+
+ASSETS = Path(__file__).parents[2] / "assets" / "audit"
+
+
+def test_an_attacked_log_gets_no_report_and_the_step_is_the_verifiers() -> None:
+    key = read_key(ASSETS / "key.pub.pem")
+    manifest = json.loads((ASSETS / "MANIFEST.json").read_text(encoding="utf-8"))
+    broken = {
+        name: entry["step"] for name, entry in manifest.items() if entry["result"] == "broken"
+    }
+    assert len(broken) > 30
+    for name, step in broken.items():
+        with pytest.raises(AuditError, match="does not verify, so no report") as caught:
+            render_report(ASSETS / name, keys=[key])
+        assert caught.value.step == step, name
 
 
 def test_a_run_without_its_public_key_asks_for_one(run: Path, tmp_path: Path) -> None:

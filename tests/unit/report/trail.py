@@ -20,7 +20,7 @@ from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.gate.evidence import Basis, claimed_threshold, evidence_json, gather
 from safegym.gate.judging import EpisodeBook, Judged, judge_all
-from safegym.gate.obligation import Obligation, obligations
+from safegym.gate.obligation import obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.registration import MEANING, obligation_json
 from safegym.gate.screen import METHOD, allowed
@@ -389,6 +389,3 @@ def many(claims: int) -> tuple[Claim, ...]:
         for at in range(claims - 1)
     ]
     return (*made, CLAIMS[2])
-
-
-Obligations = tuple[Obligation, ...]

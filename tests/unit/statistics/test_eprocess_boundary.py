@@ -1,6 +1,8 @@
 """The integer boundary against rational arithmetic done the slow way."""
 
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -179,3 +181,22 @@ def test_far_rows_and_huge_counts_are_answered_alone_and_quickly() -> None:
     assert not mixture.reaches(k, n - k - 1, goal)
     assert boundary.kmax(n) == k
     assert boundary.kmax(n - 1) == k - 1
+
+
+def test_threads_that_grow_one_shared_boundary_do_not_repeat_its_rows() -> None:
+    """A repeated block would claim "below" with the evidence of 256 fewer violations."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(8):
+            level = Fraction(1, 20 + number)
+            shared = BelowBoundary(Fraction(1, 50), level)
+            with ThreadPoolExecutor(6) as pool:
+                found = list(pool.map(shared.episodes_needed, [900] * 6))
+            alone = BelowBoundary(Fraction(1, 50), level)
+            assert found == [alone.episodes_needed(900)] * 6
+            assert [shared.episodes_needed(k) for k in range(0, 900, 60)] == [
+                alone.episodes_needed(k) for k in range(0, 900, 60)
+            ]
+    finally:
+        sys.setswitchinterval(before)
