@@ -14,6 +14,7 @@ ENGINE = ROOT / "safegym"
 FLOOR = {
     "errors": 0,
     "version": 0,
+    "home": 1,
     "rational": 1,
     "units": 1,
     "digest": 1,

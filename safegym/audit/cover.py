@@ -109,9 +109,27 @@ def references(examined: Examination) -> Iterator[Finding]:
             raise AuditError(f"Record {record.index} ({record.kind}): {wrong}.", step="references")
         index.add(record.kind, record.payload_digest, record.payload)
         before.append(leaf_of(record.kind, record.payload, leaves))
+    _check_attempts(examined.records)
     examined.superseded = index.superseded
     yield from _superseded_warning(examined)
     _check_policy(examined)
+
+
+def _check_attempts(records: list[AuditRecord]) -> None:
+    """A number is spent once: also attempts that a resumption set aside count."""
+    spent: dict[tuple[str, str, int], tuple[int, str]] = {}
+    for record in records:
+        if record.kind != "attempt_started":
+            continue
+        payload = record.payload
+        name = (payload["scenario"], payload["claims"], payload["attempt"])
+        first, policy = spent.setdefault(name, (record.index, payload["policy"]))
+        if policy != payload["policy"]:
+            raise AuditError(
+                f"Record {record.index} spends attempt {payload['attempt']} on another policy than "
+                f"record {first}: its level was spent.",
+                step="references",
+            )
 
 
 def _superseded_warning(examined: Examination) -> Iterator[Finding]:

@@ -352,8 +352,8 @@ def _prepare(folder: Path, public: bytes) -> None:
         old = path.exists() and b"\n" in path.read_bytes()
         if old or (notes.exists() and notes.stat().st_size):
             raise RunFolderError(
-                f"{folder} already holds a run's log. Go on with AuditLog.open(run_folder) "
-                "(safegym train --resume), or choose another folder."
+                f"{folder} already holds a run's log. Go on with it (safegym train --resume "
+                f"{folder}, or AuditLog.open), or choose another folder."
             )
         path.unlink(missing_ok=True)
         (folder / layout.PUBLIC_KEY).write_bytes(public)

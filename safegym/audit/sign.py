@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-import platformdirs
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -31,6 +30,7 @@ from securesystemslib.signer import (
 )
 
 from safegym.errors import AuditError
+from safegym.home import keys_folder
 
 Signer: TypeAlias = _Signer
 """Whatever signs bytes: a file key, or one of the library's PKCS 11 and KMS signers."""
@@ -49,12 +49,6 @@ SIGNATURE_BYTES = 64
 _logger = logging.getLogger("safegym.audit")
 
 
-def home() -> Path:
-    """Folder of the user's keys: $SAFEGYM_HOME, or the system's configuration folder."""
-    named = os.environ.get("SAFEGYM_HOME")
-    return Path(named) if named else platformdirs.user_config_path("safegym")
-
-
 def default_signer(*, notify: Callable[[str], None] | None = None) -> CryptoSigner:
     """Return a signer with the user's own key, making the key at first use.
 
@@ -62,7 +56,7 @@ def default_signer(*, notify: Callable[[str], None] | None = None) -> CryptoSign
     `notify` receives a note when the key is made (default: a warning in the log "safegym.audit").
     Raises AuditError if the folder cannot be written or the key is not a private Ed25519 key.
     """
-    path = home() / PRIVATE_NAME
+    path = keys_folder() / PRIVATE_NAME
     if not path.exists() and _make_key(path):
         note = (
             f"Made a new signing key for your audit logs: {path}. Keep it private, and keep it: "
@@ -75,7 +69,7 @@ def default_signer(*, notify: Callable[[str], None] | None = None) -> CryptoSign
 
 def default_key() -> PublicKey | None:
     """Return the public part of the user's own key, or None if none was made yet."""
-    path = home() / PRIVATE_NAME
+    path = keys_folder() / PRIVATE_NAME
     return public_key(load_signer(path)) if path.exists() else None
 
 

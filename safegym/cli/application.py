@@ -1,14 +1,20 @@
 """The `safegym` command: one sub-command a file, errors in words, fixed exit codes."""
 
+import os
 import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
 
 import typer
+from rich.text import Text
 
 from safegym.cli import audit, certify, check, claims, record, report, scenarios, train
-from safegym.cli.console import Exit, err
+from safegym.cli.console import Exit, err, print_json, shown
 from safegym.errors import SafegymError
 from safegym.version import __version__
 
+SIGINT_STATUS = 130
 app = typer.Typer(
     name="safegym",
     help="Formal policy verification for safety-critical control reinforcement learning.",
@@ -32,7 +38,11 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
-    """Exit status: 0 the claim holds, 1 it is violated, 2 bad input, 3 inconclusive."""
+    """Exit status: 0 the claim holds, 1 it is violated, 2 bad input, 3 inconclusive.
+
+    With --json, standard output holds one JSON value, also on errors:
+    {"error": {"type", "message", "exit"}}.
+    """
 
 
 app.add_typer(scenarios.app, name="scenarios")
@@ -46,19 +56,70 @@ app.command("report")(report.report)
 
 
 def main() -> None:
-    """Run the command line. Deliberate refusals print their message and exit with 2."""
-    debug = "--debug" in sys.argv
-    if debug:  # accepted anywhere on the line
-        sys.argv = [sys.argv[0], *(word for word in sys.argv[1:] if word != "--debug")]
+    """Run the command line and exit with its status."""
+    words = sys.argv[1:]
+    debug = "--debug" in words  # accepted anywhere on the line
     try:
-        app()
-    except SafegymError as error:
+        status = run([word for word in words if word != "--debug"], debug=debug)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = _unread()
+    sys.exit(status)
+
+
+def run(words: Sequence[str], *, debug: bool = False) -> int:
+    """Run one command line; returns its exit status.
+
+    Raises BrokenPipeError where nobody reads the output any more. Every other failure says why on
+    standard error (with --json also as an object on standard output). None ends with the status of
+    a violated claim.
+    """
+    as_json = "--json" in words
+    try:
+        status: Any = app(args=list(words), prog_name="safegym", standalone_mode=False)
+    except SystemExit as gone:  # what typer makes of a broken pipe
+        raise BrokenPipeError from gone
+    except BrokenPipeError:
+        raise
+    except (KeyboardInterrupt, typer.Abort):
+        status = SIGINT_STATUS
+    except Exception as error:
         if debug:
-            raise
-        err.print(f"[red]safegym:[/] {error}", soft_wrap=True)
-        sys.exit(Exit.BAD_INPUT)
-    except KeyboardInterrupt:
-        if debug:
-            raise
-        err.print("[yellow]safegym:[/] stopped.")
-        sys.exit(130)
+            traceback.print_exc()
+        return _failed(type(error).__name__, _explained(error), Exit.BAD_INPUT, as_json)
+    if status == SIGINT_STATUS:
+        return _failed("Interrupted", "stopped by Ctrl-C.", Exit.INCONCLUSIVE, as_json)
+    return int(status or 0)
+
+
+def _explained(error: Exception) -> str:
+    """What a person should read of an error."""
+    if isinstance(error, SafegymError):
+        return str(error)
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        line = "" if context is None else f" See: {context.command_path} --help"
+        said = str(usage()).rstrip(".")
+        return f"{said}.{line}" if said else ""
+    if isinstance(error, OSError):
+        about = "" if error.filename is None else f"{error.filename}: "
+        return f"{about}{error.strerror or error}."
+    return (
+        f"internal error, {type(error).__name__}: {error}. This is a fault of safegym: run again "
+        "with --debug, and report what it shows."
+    )
+
+
+def _failed(kind: str, message: str, status: Exit, as_json: bool) -> int:
+    if message:  # a command without words has printed its help
+        err.print(Text.assemble(("safegym: ", "red"), shown(message)), soft_wrap=True)
+    if as_json:
+        print_json({"error": {"type": kind, "message": message, "exit": int(status)}})
+    return int(status)
+
+
+def _unread() -> int:
+    """Whoever reads our output has gone; nothing more can be said to anybody."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(Exit.INCONCLUSIVE)

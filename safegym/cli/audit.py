@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from safegym.cli.console import Exit, out, plain_table, print_json
+from safegym.cli.console import Exit, out, plain_table, print_json, shown, working
 
 app = typer.Typer(help="Verify or export an audit trail.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -28,7 +29,8 @@ def verify(
     keys = trusted_keys(key or [])
     if not as_json and not key:
         out.print("no --key given: trusting your own default key")
-    report = verify_bundle(bundle, keys=keys, rederive=rederive)
+    with working(f"verifying {bundle}", quiet=as_json):
+        report = verify_bundle(bundle, keys=keys, rederive=rederive)
     if as_json:
         print_json(report.to_json())
     else:
@@ -36,12 +38,13 @@ def verify(
         for heading in ("step", "result", "detail"):
             table.add_column(heading, overflow="fold")
         for step in report.steps:
-            table.add_row(step.name, step.result, step.detail)
+            table.add_row(step.name, step.result, shown("\n".join(step.details)))
         out.print(table)
         for warning in report.warnings:
-            out.print(f"note: {warning}", soft_wrap=True)
+            out.print(f"note: {shown(warning)}", soft_wrap=True)
         colour = {"intact": "green", "broken": "red", "incomplete": "yellow"}[report.result]
-        out.print(f"[bold {colour}]{report.result}[/]  {report.size} records, root {report.root}")
+        tree = f"  {report.size} records, root {report.root or 'not reached'}"
+        out.print(Text.assemble((report.result, f"bold {colour}"), tree), soft_wrap=True)
     raise typer.Exit(
         {"intact": Exit.HOLDS, "broken": Exit.VIOLATED, "incomplete": Exit.INCONCLUSIVE}[
             report.result
@@ -62,5 +65,7 @@ def export(
     if as_json:
         print_json({"bundle": str(to), "bytes": to.stat().st_size})
     else:
-        out.print(f"{to} ({to.stat().st_size / 2**20:.1f} MiB)")
-        out.print(f"check it anywhere with: safegym audit verify {to} --key KEY.pem")
+        out.print(f"{to} ({to.stat().st_size / 2**20:.1f} MiB)", soft_wrap=True)
+        out.print(
+            f"check it anywhere with: safegym audit verify {to} --key KEY.pub.pem", soft_wrap=True
+        )

@@ -44,8 +44,11 @@ def certify(
         title = f"{name}, attempt {attempt.number}: {attempt.outcome}"
         out.print(evidence_table(title, attempt.evidence))
         for reason in attempt.reasons:
-            out.print(f"  {reason}")
+            out.print(f"  {reason}", soft_wrap=True)
+        if attempt.replayed:
+            out.print("  a replay: this policy's attempt had ended before; no level was spent")
         if to is not None:
-            out.print(f"audit trail in {to}; check it with: safegym audit verify {to}")
+            line = f"audit trail in {to}; check it with: safegym audit verify {to}"
+            out.print(line, soft_wrap=True)
     status = {"certified": Exit.HOLDS, "refuted": Exit.VIOLATED}
     raise typer.Exit(status.get(attempt.outcome, Exit.INCONCLUSIVE))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table
+from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table, working
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
 from safegym.trace.model import Trace
@@ -36,10 +36,11 @@ def check(
 
     named = _backend(backend)
     claims = _claims(formula or [], scenario)
-    results = [
-        (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
-        for item in _traces(trace)
-    ]
+    with working(f"judging {trace}", quiet=as_json):
+        results = [
+            (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
+            for item in _traces(trace)
+        ]
     if as_json:
         print_json(
             [

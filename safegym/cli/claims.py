@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from safegym.cli.console import Exit, out, plain_table, print_json
+from safegym.cli.console import Exit, out, plain_table, print_json, working
 from safegym.errors import SafegymError
 
 app = typer.Typer(
@@ -44,9 +44,12 @@ def check(
     from safegym.scenario.registry import find
 
     spec = find(name)
-    report = check_specification(
-        spec.claims, dt=spec.clock.dt, horizon=spec.horizon, timeout=timeout
-    )
+    if not spec.claims:
+        raise SafegymError(f"{name} declares no claims.")
+    with working(f"asking z3 about the claims of {name}", quiet=as_json):
+        report = check_specification(
+            spec.claims, dt=spec.clock.dt, horizon=spec.horizon, timeout=timeout
+        )
     if as_json:
         print_json(report.to_json())
     else:
@@ -58,6 +61,4 @@ def check(
                 finding.question, ", ".join(finding.claims), finding.answer, finding.detail
             )
         out.print(table)
-    if not report.findings:
-        raise SafegymError(f"{name} declares no claims.")
     raise typer.Exit(Exit({"ok": 0, "flawed": 1, "unknown": 3}[report.status]))

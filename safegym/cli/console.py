@@ -2,20 +2,28 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from safegym.verdict import Evidence, Status, Verdict
 
 WIDE = 120
 """Columns where the output is not a terminal."""
-out = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else WIDE)
+out = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else WIDE)
+err = Console(
+    markup=False, highlight=False, stderr=True, width=None if sys.stderr.isatty() else WIDE
+)
+_UNSEEN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))}
+"""Control characters, which text from outside must not send to a terminal."""
+del _UNSEEN[ord("\n")], _UNSEEN[ord("\t")]
 
 
 class Exit(IntEnum):
@@ -51,10 +59,25 @@ def _plain(value: Any) -> Any:
 
 
 MARKS = {
-    "satisfied": "[green]✔ satisfied[/]",
-    "violated": "[red]✘ violated[/]",
-    "inconclusive": "[yellow]? inconclusive[/]",
+    "satisfied": Text("✔ satisfied", "green"),
+    "violated": Text("✘ violated", "red"),
+    "inconclusive": Text("? inconclusive", "yellow"),
 }
+
+
+def shown(text: object) -> str:
+    """Text as a terminal may have it: control characters replaced."""
+    return str(text).translate(_UNSEEN)
+
+
+@contextmanager
+def working(what: str, *, quiet: bool = False) -> Generator[None]:
+    """Show on standard error that something takes its time, where that is a terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    hidden = quiet or not err.is_terminal
+    with Progress(*columns, console=err, transient=True, disable=hidden) as bars:
+        bars.add_task(what, total=None)
+        yield
 
 
 def plain_table(title: str) -> Table:
@@ -102,21 +125,26 @@ def evidence_table(title: str, evidence: Iterable[Evidence]) -> Table:
     return table
 
 
-def _observed(item: Evidence) -> str:
+def _observed(item: Evidence) -> Text:
     if item.status == "satisfied":
-        return "[cyan]○ held in all seen[/]"
+        return Text("○ held in all seen", "cyan")
     return MARKS[item.status]
 
 
 def _kind(item: Evidence) -> str:
     if item.confidence is None:
         return item.kind
-    return f"{item.kind} at {100 * item.confidence:.4g} %"
+    from safegym.audit.report.figures import confidence_text
+
+    return f"{item.kind} at {confidence_text(item.confidence)}"
 
 
 def _bound(item: Evidence) -> str:
     if item.bound is None or item.threshold is None:
         return "none: observed only"
     side, wanted = ("≤", "<") if item.side == "upper" else ("≥", "≥")
+    from safegym.audit.report.figures import limit_text
+
+    limit = limit_text(item.bound, up=item.side == "upper", against=item.threshold)
     missed = "" if item.status == "satisfied" else " (not shown)"
-    return f"{side} {item.bound:.4g}, claimed {wanted} {item.threshold:g}{missed}"
+    return f"{side} {limit}, claimed {wanted} {item.threshold:g}{missed}"

@@ -11,6 +11,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 from safegym.cli.console import err
 from safegym.gate.events import (
@@ -18,6 +19,7 @@ from safegym.gate.events import (
     AttemptStarted,
     EpisodeJudged,
     GateEvent,
+    LogResumed,
     ScreenDone,
 )
 
@@ -34,13 +36,13 @@ class GateProgress:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self.bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             TimeElapsedColumn(),
             console=err,
-            disable=quiet,
+            disable=quiet or not err.is_terminal,
             transient=True,
         )
         self._tasks: dict[str, TaskID] = {}
@@ -58,10 +60,10 @@ class GateProgress:
     ) -> None:
         self.bars.stop()
 
-    def say(self, line: str) -> None:
-        """Print a line above the bars."""
+    def say(self, *parts: str | tuple[str, str]) -> None:
+        """Print a line above the bars; a part is text, or text and its style."""
         if not self._quiet:
-            self.bars.console.print(line)
+            self.bars.console.print(Text.assemble(*parts))
 
     def gate(self, event: GateEvent) -> None:
         """Listen to a gate."""
@@ -70,7 +72,7 @@ class GateProgress:
                 self._episode(event)
             case ScreenDone():
                 self._end("screen")
-                self.say(_screen_line(event))
+                self.say(*_screen_line(event))
             case AttemptStarted():
                 self.say(
                     f"attempt {event.attempt}: certifying {event.policy_digest[:19]} on fresh "
@@ -79,7 +81,9 @@ class GateProgress:
             case AttemptClosed():
                 self._end(f"certify, attempt {event.attempt}")
                 why = f": {'; '.join(event.reasons)}" if event.reasons else ""
-                self.say(f"attempt {event.attempt} [bold]{event.outcome}[/]{why}")
+                self.say(f"attempt {event.attempt} ", (event.outcome, "bold"), why)
+            case LogResumed():
+                self._resumed(event)
 
     def _episode(self, event: EpisodeJudged) -> None:
         task = self._tasks.get(event.stage)
@@ -92,6 +96,15 @@ class GateProgress:
             completed=event.number,
             note=f"worst claim: {event.violations} violated{undecided}",
         )
+
+    def _resumed(self, event: LogResumed) -> None:
+        if event.lost:
+            self.say(("recovered: ", "yellow"), event.lost)
+        if event.set_aside:
+            self.say(
+                f"records of the log set aside: {event.set_aside}, written after the point that "
+                "the run goes on from; what they tell of is done again"
+            )
 
     def _end(self, stage: str) -> None:
         task = self._tasks.pop(stage, None)
@@ -107,20 +120,21 @@ class RunProgress(GateProgress):
         from safegym.gate.trainer import events
 
         match event:
-            case EpisodeJudged() | ScreenDone() | AttemptStarted() | AttemptClosed():
+            case EpisodeJudged() | ScreenDone() | AttemptStarted() | AttemptClosed() | LogResumed():
                 self.gate(event)
             case events.RunStarted():
                 self._steps = self.bars.add_task("training", total=event.total, note="")
                 self.bars.update(self._steps, completed=event.steps)
                 for line in event.differences:
-                    self.say(f"[yellow]not bit-exact:[/] {line}")
+                    self.say(("not bit-exact: ", "yellow"), line)
             case events.RolloutEnded():
                 note = "" if event.mean_return is None else f"return {event.mean_return:.2f}"
                 self.bars.update(self._steps, completed=event.steps, note=note)
             case events.EpochEnded():
                 self.say(_epoch_line(event))
             case events.GateDecided():
-                self.say(f"epoch {event.epoch}: [bold]{event.action}[/]: {event.reasons[0]}")
+                why = f": {event.reasons[0]}" if event.reasons else ""
+                self.say(f"epoch {event.epoch}: ", (event.action, "bold"), why)
             case events.RolledBack():
                 self.say(f"epoch {event.epoch}: weights are those of epoch {event.to_epoch} again")
             case _:
@@ -137,10 +151,12 @@ def _epoch_line(event: "EpochEnded") -> str:
     )
 
 
-def _screen_line(event: ScreenDone) -> str:
+def _screen_line(event: ScreenDone) -> tuple[str | tuple[str, str], ...]:
     failed = {claim: count for claim, count in event.violations.items() if count}
     counts = ", ".join(f"{claim} {count}" for claim, count in failed.items()) or "no violation"
-    verdict = "[green]passed[/]" if event.passed else "[yellow]not passed[/]"
+    if event.label:
+        return (f"baseline {event.label}: observed {event.episodes} episodes: {counts}",)
+    verdict = ("passed", "green") if event.passed else ("not passed", "yellow")
     if event.degraded:
-        verdict = "[red]degraded[/]"
-    return f"epoch {event.epoch}: screen {verdict}, {event.episodes} episodes: {counts}"
+        verdict = ("degraded", "red")
+    return f"epoch {event.epoch}: screen ", verdict, f", {event.episodes} episodes: {counts}"

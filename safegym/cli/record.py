@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table
+from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table, working
 from safegym.cli.policies import OPTION_HELP, load
 
 
@@ -27,10 +27,10 @@ def record(
     from safegym.scenario.registry import find
 
     spec = find(name)
-    trace = record_episode(
-        spec, load(policy, spec, trust_pickle=trust_pickle, algorithm=algorithm), seed=seed
-    )
-    verdicts = [judge(claim, trace) for claim in spec.claims]
+    chosen = load(policy, spec, trust_pickle=trust_pickle, algorithm=algorithm)
+    with working(f"one episode of {name}", quiet=as_json):
+        trace = record_episode(spec, chosen, seed=seed)
+        verdicts = [judge(claim, trace) for claim in spec.claims]
     if to is not None:
         to.write_text(trace.to_text(), encoding="utf-8")
     if as_json:
@@ -41,5 +41,5 @@ def record(
         title = f"{name}, seed {seed}: {length} steps, ended {trace.end.kind} ({trace.end.reason})"
         out.print(verdict_table(title, verdicts))
         if to is not None:
-            out.print(f"trace written to {to}")
+            out.print(f"trace written to {to}", soft_wrap=True)
     raise typer.Exit(Exit(exit_of(v.status for v in verdicts)))

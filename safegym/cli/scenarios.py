@@ -3,8 +3,9 @@
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from safegym.cli.console import Exit, err, out, plain_table, print_json
+from safegym.cli.console import Exit, err, out, plain_table, print_json, shown
 
 app = typer.Typer(
     help="List scenarios, or show one.", invoke_without_command=True, no_args_is_help=False
@@ -21,7 +22,7 @@ def listing(context: typer.Context, as_json: AsJson = False) -> None:
 
     specs, problems = survey()
     for problem in problems:
-        err.print(f"[yellow]passed over:[/] {problem}", soft_wrap=True)
+        err.print(Text.assemble(("passed over: ", "yellow"), shown(problem)), soft_wrap=True)
     if as_json:
         print_json(
             [
@@ -78,7 +79,7 @@ def show(
             }
         )
         raise typer.Exit(Exit.HOLDS)
-    out.print(f"[bold]{spec.name}[/]  {spec.summary}")
+    out.print(Text.assemble((spec.name, "bold"), f"  {spec.summary}"))
     out.print(
         f"step {float(spec.clock.dt):g} s, horizon {float(spec.horizon * spec.clock.dt):g} s, "
         f"{spec.digest[:23]}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from safegym.cli.console import Exit, err, evidence_table, out, plain_table, print_json
 from safegym.cli.progress import RunProgress
@@ -121,7 +122,8 @@ def _show(run: "TrainingRun", report: Path | None) -> None:
     elif run.status != "interrupted":
         out.print("no certification attempt was made")
     colour = "green" if run.status == "promoted" else "yellow"
-    out.print(f"[bold {colour}]{run.status}[/] after {run.epochs} epochs, {run.steps} steps")
+    after = f" after {run.epochs} epochs, {run.steps} steps"
+    out.print(Text.assemble((run.status, f"bold {colour}"), after))
     for reason in run.reasons:
         out.print(f"  {reason}", soft_wrap=True)
     if run.resume:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from safegym.errors import UnitError
+from safegym.formula.checks import signal_unit
 from safegym.formula.expression import short
 from safegym.formula.terms import Apply, Constant, Operation, Signal, Term, term
-from safegym.units import unit
 
 
 def minimum(*terms: Term | float) -> Term:
@@ -55,7 +55,7 @@ def convert(value: Term, to: str) -> Term:
     Raises UnitError if the dimensions differ, or the factor is irrational (deg to rad) or needs
     integers beyond 2^53.
     """
-    source, target = value.unit_or_none, unit(to)
+    source, (target, written) = value.unit_or_none, signal_unit(to, "convert:")
     if source is None:
         raise UnitError(f"`{short(value)}` is a plain number; write quantity(value, {to!r}).")
     if source.dimension != target.dimension:
@@ -70,7 +70,12 @@ def convert(value: Term, to: str) -> Term:
         raise UnitError(f"The factor from {source} to {to} needs integers beyond 2^53.")
     if factor == 1:
         return value
-    above = Constant(factor.numerator, to)
+    if source.text == "" and (source.factor != 1 or source.pi_power):
+        raise UnitError(
+            f"`{short(value)}` is in {source}, a unit without a symbol; convert the terms that it "
+            "is made of instead."
+        )
+    above = Constant(factor.numerator, written)
     below = Constant(factor.denominator, str(source))
     return Apply("/", (Apply("*", (value, above)), below))
 

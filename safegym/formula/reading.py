@@ -78,7 +78,7 @@ def unit_of(atom: Atom) -> Unit | None:
 
 
 def lengths_read(root: Interned) -> dict[str, int]:
-    """Returns, for each signal read by component, the least length that has all those components."""
+    """Returns the least length that has all components read, for each signal so read."""
     found: dict[str, int] = {}
     for node in postorder(root):
         if isinstance(node, Component):

@@ -48,6 +48,7 @@ from safegym.rational import Exact, exact, rational_text
 __all__ = [
     "MarginScale",
     "atoms_of",
+    "implications",
     "look_ahead",
     "margin_scale",
     "negate",
@@ -96,11 +97,15 @@ def negate(formula: Formula) -> Formula:
 
 
 def _pair(formula: Formula) -> Pair:
+    return _pairs(formula)[formula]
+
+
+def _pairs(formula: Formula) -> dict[Interned, Pair]:
     done: dict[Interned, Pair] = {}
     for node in postorder(formula):
         if isinstance(node, Formula):
             done[node] = _rule(node, done)
-    return done[formula]
+    return done
 
 
 def _rule(node: Formula, done: dict[Interned, Pair]) -> Pair:
@@ -169,15 +174,34 @@ def to_steps(
     if rounding == "conservative":
         _check_roundable(formula, claim)
     grid = _Grid(step, rounding, f" (claim {claim})" if claim else "")
-    return _map_windows(normal, grid.samples)
+    return _map_windows(normal, grid.samples)[normal]
 
 
-def _map_windows(root: Formula, change: Callable[[Formula, Window], Window]) -> Formula:
+def implications(
+    formula: Formula, dt: Exact, *, rounding: Rounding = "refuse"
+) -> dict[Formula, Implies]:
+    """Returns the implications as written, each by what `to_steps` makes of it inside `formula`.
+
+    Only those that stand on their own there: not one that is negated, or part of a longer `or`.
+    """
+    pairs = _pairs(formula)
+    steps = _map_windows(pairs[formula][0], _Grid(exact(dt, what="dt"), rounding, "").samples)
+    return {
+        steps[pairs[node][0]]: node
+        for node in postorder(formula)
+        if isinstance(node, Implies) and pairs[node][0] in steps
+    }
+
+
+def _map_windows(
+    root: Formula, change: Callable[[Formula, Window], Window]
+) -> dict[Interned, Formula]:
+    """Each formula at or below the root, with its windows changed."""
     done: dict[Interned, Formula] = {}
     for node in postorder(root):
         if isinstance(node, Formula):
             done[node] = _with_windows(node, done, change)
-    return done[root]
+    return done
 
 
 def _with_windows(

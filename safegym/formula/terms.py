@@ -138,10 +138,11 @@ class Signal(Term):
     """A named quantity that a trace carries, one value (or vector) a sample.
 
     name: ASCII identifier that is no word of the language. unit: text, "1" if none. shape: () or
-    (d,); (-1,) is a vector of any length, which is only read by component. scale: finite, > 0, in the signal's unit; margins of atoms over it are divided by this.
-    bounds: (lowest, highest) declared values. max_rate: largest change per second. hold: what a
-    sample stands for over the time since the last one. labels: names of the values 0, 1, 2... of a
-    mode signal. Raises FormulaError or UnitError for anything malformed.
+    (d,); (-1,) is a vector of any length, only read by component. scale: finite, > 0, in the
+    signal's unit; margins of atoms over it are divided by this. bounds: (lowest, highest) declared
+    values. max_rate: largest change per second. hold: what a sample stands for over the time since
+    the last one. labels: names of the values 0, 1, 2... of a mode signal. Raises FormulaError or
+    UnitError for anything malformed.
     """
 
     __slots__ = ("name", "unit", "shape", "scale", "bounds", "max_rate", "hold", "labels")  # noqa: RUF023  # the constructor's order

@@ -22,8 +22,8 @@ def parse(text: str, signals: Iterable[Signal] | None = None) -> Formula:
     """Returns the formula that `text` writes.
 
     signals: declarations; a name without one is read as `Signal(name)`, unit "1" (with
-    shape=(-1,), a vector of any length, if the text indexes it). `parse(str(f), signals=f.signals)` is `f`. Raises FormulaError
-    with line, column, and what was expected.
+    shape=(-1,), a vector of any length, if the text indexes it). `parse(str(f),
+    signals=f.signals)` is `f`. Raises FormulaError with line, column, and what was expected.
     """
     found = parse_statement(text, signals)
     if isinstance(found, Formula):

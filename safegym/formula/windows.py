@@ -84,7 +84,7 @@ def window_of(
         return UNBOUNDED
     if isinstance(window, Window):
         return window
-    if isinstance(window, str) or len(window) != 2 or window[0] is None:
+    if not isinstance(window, (tuple, list)) or len(window) != 2 or window[0] is None:
         raise FormulaError(
             f"{operator}: window must be a pair (a, b) of seconds, b None for no end; found "
             f"{window!r:.60}. An empty window has no meaning."

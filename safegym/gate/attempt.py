@@ -9,6 +9,7 @@ from typing import Any
 from safegym.audit.log import AuditLog
 from safegym.check.statistics.ledger import Attempt as LedgerEntry
 from safegym.check.statistics.ledger import AttemptLedger, AttemptOutcome, AttemptRecord
+from safegym.digest import digest_json
 from safegym.errors import EvidenceError
 from safegym.gate.events import AttemptClosed, AttemptStarted, EpisodeJudged, Listener, ignore
 from safegym.gate.evidence import Basis, evidence_json, gather
@@ -88,21 +89,33 @@ def _check_replay(ended: AttemptRecord, outcome: Outcome, tally: Tally) -> None:
         )
 
 
-def ticket(ledger: AttemptLedger, policy_digest: str, root: int) -> Ticket:
+def _asked(policy_digest: str, setting: Setting) -> dict[str, str]:
+    """What makes two attempts the same one."""
+    return {
+        "policy": policy_digest,
+        "root": str(setting.plan.seed),
+        "terms": setting.terms_digest,
+    }
+
+
+def attempt_number(ledger: AttemptLedger, policy_digest: str, setting: Setting) -> int:
+    """The number that `ticket` would give, without starting anything."""
+    found = ledger.find(digest_json(_asked(policy_digest, setting)))
+    return ledger.next_attempt if found is None else found.number
+
+
+def ticket(ledger: AttemptLedger, policy_digest: str, setting: Setting) -> Ticket:
     """The attempt of this policy: new, resumed, or a replay of one that ended.
 
-    Durable on return. Raises EvidenceError if the policy's attempt draws from another root.
+    Durable on return. The same policy on seeds of another root, or held to other thresholds or
+    levels, is another attempt: a second draw (docs/decisions/0002).
     """
-    found = ledger.find(policy_digest)
-    if found is not None and found.details.get("root") != root:
-        raise EvidenceError(
-            f"Policy {policy_digest} has attempt {found.number} on seeds of root "
-            f"{found.details.get('root')}; another root ({root}) would be a second draw. "
-            f"Use GatePlan(seed={found.details.get('root')})."
-        )
+    asked = _asked(policy_digest, setting)
+    subject = digest_json(asked)
+    found = ledger.find(subject)
     if found is not None and found.outcome in ("certified", "refuted"):
         return Ticket(found.number, None, found)
-    entry = ledger.start(policy_digest, details={"root": root})
+    entry = ledger.start(subject, details=asked)
     return Ticket(entry.number, entry, fresh=found is None)
 
 
@@ -122,7 +135,7 @@ class Certifier:
         The attempt's number is durable before episode 1; an attempt that is broken off counts.
         """
         digest = policy.card.digest
-        held = ticket(self.ledger, digest, self.setting.plan.seed)
+        held = ticket(self.ledger, digest, self.setting)
         with held.hold():
             tally = Tally(self.setting.obligations, held.number, self.setting.plan.cap)
             started = self._started(digest, tally)

@@ -5,12 +5,13 @@ from typing import Any
 
 from safegym.audit.log import AuditLog
 from safegym.check.statistics.ledger import AttemptLedger
-from safegym.gate.attempt import Attempt, Certifier
+from safegym.gate.attempt import Attempt, Certifier, attempt_number
 from safegym.gate.events import Listener, ignore
 from safegym.gate.freezing import record_frozen, refuse_unfrozen
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.registration import register
 from safegym.gate.setting import Setting, make_setting
+from safegym.gate.specification import refuse_hopeless
 from safegym.policy.base import Policy, as_policy
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
@@ -67,6 +68,7 @@ def certify_setting(
     """One attempt on `setting`, with its audit trail in `out` if given."""
     refuse_unfrozen(policy)
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
+    refuse_hopeless(setting, attempt_number(ledger, policy.card.digest, setting))
     if out is None:
         return Certifier(setting, ledger, listener=listener).attempt(policy)
     with AuditLog.create(out) as log:

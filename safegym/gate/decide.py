@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from safegym.errors import GateError
-from safegym.gate.attempt import Attempt, Certifier
+from safegym.gate.attempt import Attempt, Certifier, attempt_number
 from safegym.gate.evidence import stored_evidence, stored_json
 from safegym.gate.freezing import record_frozen
 from safegym.gate.judging import Judged, Reference
@@ -171,8 +171,7 @@ class GateKeeper:
     def _refuse_another_registry(self, policy_digest: str) -> None:
         """Attempts of one run are numbered by one ledger: a number is never spent twice."""
         ledger = self.certifier.ledger
-        found = ledger.find(policy_digest)
-        number = ledger.next_attempt if found is None else found.number
+        number = attempt_number(ledger, policy_digest, self.certifier.setting)
         spent = [item.number for item in self.tried]
         if number in spent:
             raise GateError(

@@ -20,13 +20,14 @@ class EpisodeJudged:
 
 @dataclass(frozen=True, slots=True)
 class ScreenDone:
-    """A screen ended. It makes no claim."""
+    """A screen ended. It makes no claim. label: the baseline that was screened, or ""."""
 
     epoch: int
     passed: bool
     degraded: bool
     episodes: int
     violations: dict[str, int]
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

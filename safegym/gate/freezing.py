@@ -24,9 +24,9 @@ def refuse_unfrozen(policy: Policy) -> None:
     card = policy.card
     if not card.is_known:
         raise PolicyError(
-            f"Policy {card.name} ({card.kind}, digest {card.digest!r}) is an object whose weights safegym cannot digest, so no "
-            "evidence could name it. Freeze it (safegym.freeze(model)), or wrap a function: "
-            "safegym.ScriptedPolicy(name, function)."
+            f"Policy {card.name} ({card.kind}, digest {card.digest!r}) is an object whose weights "
+            "safegym cannot digest, so no evidence could name it. Freeze it "
+            "(safegym.freeze(model)), or wrap a function: safegym.ScriptedPolicy(name, function)."
         )
     if card.mode != "deterministic":
         raise PolicyError(

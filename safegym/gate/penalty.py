@@ -12,6 +12,7 @@ from typing import Any
 from safegym.check.monitor import Settling, judge, settling
 from safegym.errors import GateError
 from safegym.formula.claim import Claim, MeanBound
+from safegym.formula.interning import postorder
 from safegym.formula.nodes import (
     Always,
     And,
@@ -20,6 +21,7 @@ from safegym.formula.nodes import (
     Boolean,
     Eventually,
     Formula,
+    Fraction,
     Nary,
     Unary,
     Until,
@@ -230,14 +232,19 @@ def eventual_reach(formula: Formula) -> float:
 
     Windows of eventually and until along the deepest path; 0 for a formula without them.
     """
-    own, parts = 0.0, tuple[Formula, ...]()
-    if isinstance(formula, (Eventually, Until)):
-        high = formula.window.hi
-        own = math.inf if high is None else float(high)
-    if isinstance(formula, (Unary, WindowedUnary)):
-        parts = (formula.argument,)
-    elif isinstance(formula, (Binary, WindowedBinary)):
-        parts = (formula.left, formula.right)
-    elif isinstance(formula, Nary):
-        parts = formula.arguments
-    return own + max((eventual_reach(part) for part in parts), default=0.0)
+    reach: dict[object, float] = {}
+    for node in postorder(formula):
+        own = 0.0
+        if isinstance(node, (Eventually, Until)):
+            high = node.window.hi
+            own = math.inf if high is None else float(high)
+        reach[node] = own + max((reach[part] for part in _parts(node)), default=0.0)
+    return reach[formula]
+
+
+def _parts(node: object) -> tuple[Formula, ...]:
+    if isinstance(node, (Unary, WindowedUnary, Fraction)):
+        return (node.argument,)
+    if isinstance(node, (Binary, WindowedBinary)):
+        return node.left, node.right
+    return node.arguments if isinstance(node, Nary) else ()

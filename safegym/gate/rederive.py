@@ -13,13 +13,13 @@ from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
 from safegym.check.monitor import judge
 from safegym.errors import SafegymError
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, set_digest
 from safegym.gate.judging import verdict_json
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of
 from safegym.gate.registration import obligation_json
-from safegym.gate.setting import set_digest
+from safegym.gate.setting import terms_digest
 from safegym.scenario.seeds import episode_seed
 from safegym.trace.model import Trace
 from safegym.trace.store import read_shard
@@ -39,7 +39,7 @@ class _Run:
 
     @property
     def claims_digest(self) -> str:
-        return set_digest(self.obligations)
+        return set_digest(item.claim for item in self.obligations)
 
     @property
     def plan(self) -> GatePlan:
@@ -117,6 +117,8 @@ class _Rederivation:
             yield "thresholds, levels or kinds differ from what claims and plan give", False
         if run.claims_digest != record.payload["claims_digest"]:
             yield "the claim set does not give its digest", False
+        if terms_digest(run.obligations) != record.payload["terms_digest"]:
+            yield "claims and plan do not give the digest of their terms", False
 
     def _attempt_started(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run

@@ -68,6 +68,7 @@ def plan_json(setting: Setting) -> dict[str, Any]:
         "plan": setting.plan.to_json(),
         "digest": setting.plan.digest,
         "claims_digest": setting.claims_digest,
+        "terms_digest": setting.terms_digest,
         "scenario_digest": setting.spec.digest,
         "obligations": [obligation_json(item, setting.plan) for item in setting.obligations],
         "spending": "level * 6 / (pi^2 j^2) at attempt j",

@@ -209,7 +209,14 @@ class Screener:
             references=self._record(watches, book, tallied),
         )
         self.listener(
-            ScreenDone(epoch, result.passed, result.degraded, len(tallied), dict(violations))
+            ScreenDone(
+                epoch,
+                result.passed,
+                result.degraded,
+                len(tallied),
+                dict(violations),
+                book.subject["label"],
+            )
         )
         return result
 

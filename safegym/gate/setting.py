@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from safegym.digest import digest_json
 from safegym.errors import UnsupportedError
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, set_digest
 from safegym.formula.rewrite import to_steps
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import Gate, GatePlan
@@ -36,8 +36,13 @@ class Setting:
 
     @property
     def claims_digest(self) -> str:
-        """Digest of the claim set as gated: claims, kinds, thresholds, levels."""
-        return set_digest(self.obligations)
+        """Digest of the claim set, whatever its order: whose attempts the ledger counts."""
+        return set_digest(self.claims)
+
+    @property
+    def terms_digest(self) -> str:
+        """Digest of what is asked of each claim under this plan: kinds, thresholds and levels."""
+        return terms_digest(self.obligations)
 
     def seeds(self, policy_digest: str, stream: Stream, attempt: int) -> Callable[[int], int]:
         """Index -> seed of that episode on a stream (evidence.md, rule 9)."""
@@ -74,9 +79,10 @@ class Setting:
         )
 
 
-def set_digest(items: Sequence[Obligation]) -> str:
-    """Digest of a claim set as gated: claims, kinds, thresholds and levels, in order."""
-    return digest_json([[i.claim.digest, i.kind, str(i.threshold), float(i.level)] for i in items])
+def terms_digest(items: Sequence[Obligation]) -> str:
+    """Digest of what is asked of each claim: kinds, thresholds and levels, whatever their order."""
+    asked = [[i.claim.digest, i.kind, str(i.threshold), float(i.level)] for i in items]
+    return digest_json(sorted(asked))
 
 
 def make_setting(spec: ScenarioSpec, gate: Gate, *, workers: int = 1) -> Setting:

@@ -1,13 +1,30 @@
-"""Before training: whether the claims can hold at all, and whether they say something."""
+"""Before anything runs: whether the claims can hold, say something, and can be certified."""
 
 from typing import Any
 
 from safegym.check.symbolic.specification import check_specification
 from safegym.errors import GateError
+from safegym.gate.recount import attempt_levels
 from safegym.gate.setting import Setting
+from safegym.gate.tally import Tally
 
 TIMEOUT = 10.0
 """Seconds a question."""
+
+
+def refuse_hopeless(setting: Setting, attempt: int) -> None:
+    """Raise GateError if not even clean episodes could certify within the plan's cap.
+
+    attempt: the number whose level would be spent. Asked before anything is spent.
+    """
+    tally = Tally(setting.obligations, attempt, setting.plan.cap)
+    needed = attempt_levels(tally)["clean_episodes_needed"]
+    if needed > tally.cap:
+        raise GateError(
+            f"At most {tally.cap} episodes cannot certify: attempt {attempt} takes {needed} even "
+            f"if none fails. Allow at least {needed}: GatePlan(cap={needed}) "
+            f"(train --cap {needed}, certify --budget {needed})."
+        )
 
 
 def refuse_flawed(setting: Setting) -> tuple[dict[str, Any], ...]:

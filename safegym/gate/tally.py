@@ -108,11 +108,11 @@ class Tally:
         name = count.obligation.claim.id
         if count.process is None:
             return f"{name}: {count.undecided} undecided episode; an invariant must be seen to hold"
-        return (
-            f"{name}: {count.violations} violated and {count.undecided} undecided of "
-            f"{count.episodes}; at most {count.process.kmax(self.cap)} would pass within "
-            f"{self.cap} episodes"
-        )
+        seen = f"{count.violations} violated and {count.undecided} undecided of {count.episodes}"
+        most, clean = count.process.kmax(self.cap), count.process.first_clean
+        if most < 0:
+            return f"{name}: {seen}; not even {self.cap} clean episodes settle it, {clean} would"
+        return f"{name}: {seen}; at most {most} would pass within {self.cap} episodes"
 
     def _exhaustion(self, count: Count) -> str:
         return (

@@ -27,7 +27,7 @@ from safegym.gate.registered import (
 from safegym.gate.registration import register
 from safegym.gate.screen import Screen, Screener
 from safegym.gate.setting import Setting, make_setting
-from safegym.gate.specification import refuse_flawed
+from safegym.gate.specification import refuse_flawed, refuse_hopeless
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
 from safegym.verdict import Evidence
@@ -71,30 +71,30 @@ class TrainingRun:
 def train(
     scenario: str | ScenarioSpec,
     *,
-    algo: str = "ppo",
+    algo: str | None = None,
     steps: int | None = None,
     gate: Gate | None = None,
     out: str | Path,
-    seed: int = 0,
+    seed: int | None = None,
     settings: "TrainSettings | None" = None,
     workers: int = 1,
     listener: RunListener = _silent,
 ) -> TrainingRun:
     """Train with penalty and replay, screen every epoch, certify what passes, promote or go on.
 
-    scenario: name or spec. steps: environment steps; None takes those of `settings`. gate: claims
-    and plan; None gates the scenario's claims under the default plan. out: a new run folder.
-    settings: hyperparameters; None takes the scenario's own. workers: processes of gate campaigns;
+    scenario: name or spec. settings: hyperparameters; None takes the scenario's own. algo, steps,
+    seed: replace those of `settings`; the plan's gate_every always does. gate: claims and plan;
+    None gates the scenario's claims under the default plan. out: a new run folder. workers: processes of gate campaigns;
     no result depends on it. listener: hears what happens.
     Raises GateError, RunFolderError, ScenarioError, PolicyError; what was checkpointed stays.
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     gate = gate or Gate()
-    chosen = settings if settings is not None else _settings_of(spec, seed)
-    chosen = replace(chosen, algo=algo, gate_every=gate.plan.gate_every)
-    if steps is not None:
-        chosen = replace(chosen, steps=steps)
+    given = {"algo": algo, "steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
+    changes = {name: value for name, value in given.items() if value is not None}
+    chosen = replace(settings if settings is not None else _settings_of(spec), **changes)
     setting = make_setting(spec, gate, workers=workers)
+    refuse_hopeless(setting, 1)
     findings = refuse_flawed(setting)
     keeper = _gate(setting, Path(out), listener)
     log = AuditLog.create(out)
@@ -211,10 +211,10 @@ def _closing(log: AuditLog) -> Generator[None]:
             log.release()
 
 
-def _settings_of(spec: ScenarioSpec, seed: int) -> "TrainSettings":
+def _settings_of(spec: ScenarioSpec) -> "TrainSettings":
     from safegym.gate.trainer.settings import TrainSettings
 
-    return replace(TrainSettings.of(spec.training), seed=seed)
+    return TrainSettings.of(spec.training)
 
 
 def _gate(setting: Setting, folder: Path, listener: RunListener) -> TrainingGate:

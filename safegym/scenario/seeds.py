@@ -3,7 +3,6 @@
 Source: evidence.md, rule 9.
 """
 
-from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -46,8 +45,3 @@ def seed_entropy(root: int, policy_digest: str, scenario_digest: str, claims_dig
     """SHA-256 over the canonical JSON list of the four, as a whole number below 2**256."""
     text = digest_json([str(root), policy_digest, scenario_digest, claims_digest])
     return int(text.partition(":")[2], 16)
-
-
-def claim_set_digest(claim_digests: Sequence[str]) -> str:
-    """Digest of a set of claims, whatever their order."""
-    return digest_json(sorted(claim_digests))

@@ -126,7 +126,7 @@ class CorridorEnv(gym.Env[Observation, Observation]):
     def _reward(self, progress: float, unevenness: float, terminal: str) -> float:
         flight = self.flight
         reward = progress - 0.02 - 0.01 * unevenness
-        reward -= 5.0 * max(0.0, abs(flight.lateral_velocity) - 0.40)
+        reward -= 5.0 * max(0.0, abs(flight.lateral_velocity) - 0.36)
         reward -= 3.0 * max(0.0, flight.tilt - 0.24)
         reward -= 3.0 * max(0.0, 0.18 - flight.clearance)
         reward -= 0.5 * max(0.0, 1.0 - self._time_to_obstacle() / HEADWAY)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from safegym.policy.base import ScriptedPolicy
 from safegym_scenarios.drone_course import CAGE, HALF_WIDTH
+from safegym_scenarios.drone_guidance import ROOM as GUIDED_ROOM
 from safegym_scenarios.drone_view import FORWARD, SIDE, Mode, Observation, View, actions_for, decode
 
 Array = NDArray[np.float64]
@@ -80,9 +81,17 @@ def _careful(view: View) -> tuple[Array, Array]:
 
 
 def _way_to_gap(view: View) -> Array:
-    """Metres to the left to the nearest place in the wider gap that leaves ROOM to the cage."""
+    """Metres to the left to the guidance's gap, at the place nearest that leaves ROOM there.
+
+    Where the gap is too narrow for that, to its middle; past the last obstacle, to the corridor's.
+    """
     wall_left, wall_right = HALF_WIDTH - view.y, -HALF_WIDTH - view.y
-    to_right = view.right - wall_right > wall_left - view.left
+    needed = 2.0 * (CAGE + GUIDED_ROOM)
+    right_fits = view.right - wall_right >= needed
+    left_fits = wall_left - view.left >= needed
+    margin = CAGE + GUIDED_ROOM
+    nearer_right = np.maximum(margin - view.right, 0.0) < np.maximum(view.left + margin, 0.0)
+    to_right = right_fits & (nearer_right | ~left_fits)
     low = np.where(to_right, wall_right, view.left) + CAGE + ROOM
     high = np.where(to_right, view.right, wall_left) - CAGE - ROOM
     middle = (low + high) / 2.0

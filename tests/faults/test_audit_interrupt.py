@@ -14,6 +14,17 @@ from safegym.audit.verify import verify
 WAIVER = {"claim_id": "c", "who": "a", "why": "b", "expiry": "2026-12-31"}
 
 
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAFEGYM_HOME", str(tmp_path / "home"))
+
+
+def append_and_seal(log: AuditLog, times: int) -> None:
+    for _ in range(times):
+        log.append("waiver", WAIVER)
+        log.checkpoint()
+
+
 @pytest.mark.parametrize("moment", range(4))
 def test_ctrl_c_inside_an_append_or_a_checkpoint_leaves_a_log_that_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
@@ -31,9 +42,7 @@ def test_ctrl_c_inside_an_append_or_a_checkpoint_leaves_a_log_that_goes_on(
     log.append("waiver", WAIVER)
     monkeypatch.setattr(durable.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        for _ in range(4):
-            log.append("waiver", WAIVER)
-            log.checkpoint()
+        append_and_seal(log, times=4)
     monkeypatch.undo()
     log.append("waiver", {**WAIVER, "why": "what a handler writes after Ctrl-C"})
     log.close("interrupted")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,58 +20,101 @@ TRAIN = [
 ]
 
 
-def safegym(home: Path, *words: str) -> subprocess.Popen[str]:
+@dataclass
+class Command:
+    """A running `safegym`, its output in a file."""
+
+    process: subprocess.Popen[str]
+    output: Path
+
+    def ended(self, timeout: float = 300.0) -> tuple[int, str]:
+        """Exit status and output, once it ends."""
+        return self.process.wait(timeout), self.output.read_text()
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        self.process.send_signal(number)
+        return self.ended()
+
+
+def safegym(home: Path, *words: str) -> Command:
     environment = {**os.environ, "SAFEGYM_HOME": str(home), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "safegym", *words],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    home.mkdir(exist_ok=True)
+    output = home / f"output-{time.monotonic_ns()}"
+    with output.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "safegym", *words],
+            env=environment,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    return Command(process, output)
 
 
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+def wait_for(path: Path, command: Command) -> None:
     deadline = time.monotonic() + 120
     while not path.exists():
-        assert process.poll() is None, process.communicate()[0]
+        assert command.process.poll() is None, command.output.read_text()
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def verified(home: Path, run: Path) -> str:
+    """The result of `safegym audit verify`, whose exit status must say the same."""
+    status, output = safegym(home, "audit", "verify", str(run), "--json").ended()
+    result = str(json.loads(output)["result"])
+    assert status == {"intact": 0, "broken": 1, "incomplete": 3}[result], output
+    return result if result != "broken" else output
 
 
 @pytest.mark.slow
 def test_ten_kills_at_random_moments_leave_a_run_that_resumes_and_verifies(tmp_path: Path) -> None:
     home, run = tmp_path / "home", tmp_path / "run"
     chance = random.Random(20260)
-    process = safegym(home, *TRAIN, "--out", str(run))
-    wait_for(run / "last.json", process)
+    command = safegym(home, *TRAIN, "--out", str(run))
+    wait_for(run / "last.json", command)
     for _ in range(KILLS):
         time.sleep(chance.uniform(0.0, 9.0))
-        if process.poll() is not None:
+        if command.process.poll() is not None:
             break
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process = safegym(home, "train", "--resume", str(run))
-    output = process.communicate(timeout=300)[0]
-    assert process.returncode in (0, 3), output
-    verified = safegym(home, "audit", "verify", str(run), "--json")
-    report = json.loads(verified.communicate(timeout=300)[0])
-    assert report["result"] == "intact", report
-    assert verified.returncode == 0
+        command.end(signal.SIGKILL)
+        command = safegym(home, "train", "--resume", str(run))
+    status, output = command.ended()
+    assert status in (0, 3), output
+    assert verified(home, run) == "intact"
 
 
 @pytest.mark.slow
 def test_ctrl_c_checkpoints_closes_the_log_and_says_how_to_go_on(tmp_path: Path) -> None:
     home, run = tmp_path / "home", tmp_path / "run"
-    process = safegym(home, *TRAIN, "--out", str(run))
-    wait_for(run / "checkpoints" / "epoch-00001", process)
-    process.send_signal(signal.SIGINT)
-    output = process.communicate(timeout=120)[0]
-    assert process.returncode == 3, output
+    command = safegym(home, *TRAIN, "--out", str(run))
+    wait_for(run / "checkpoints" / "epoch-00001", command)
+    status, output = command.end(signal.SIGINT)
+    assert status == 3, output
     assert f"safegym train --resume {run}" in output.replace("\n", "")
-    verified = safegym(home, "audit", "verify", str(run), "--json")
-    report = json.loads(verified.communicate(timeout=120)[0])
-    assert report["result"] in ("intact", "incomplete"), report
-    process = safegym(home, "train", "--resume", str(run))
-    output = process.communicate(timeout=300)[0]
-    assert process.returncode in (0, 3), output
+    assert verified(home, run) == "incomplete"
+    status, output = safegym(home, "train", "--resume", str(run)).ended()
+    assert status in (0, 3), output
+    assert verified(home, run) == "intact"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "ctrl-c"])
+def test_a_run_ended_before_its_training_began_goes_on_from_its_registered_plan(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    home, run = tmp_path / "home", tmp_path / "run"
+    train = ["train", "drone/corridor-v0", "--steps", "2048", "--every", "2048", "--screen", "60"]
+    command = safegym(home, *train, "--out", str(run))
+    wait_for(run / "checkpoints.txt", command)
+    command.end(number)
+    assert not (run / "training.json").exists()
+    status, output = safegym(home, *train, "--out", str(run)).ended()
+    assert status == 2
+    assert f"safegym train --resume {run}" in output.replace("\n", " ")
+    status, output = safegym(home, "train", "--resume", str(run)).ended()
+    assert status in (0, 3), output
+    assert "baseline: guidance alone" in output
+    assert verified(home, run) == "intact"
+    status, output = safegym(home, "train", "--resume", str(run)).ended()
+    assert (status, "has ended" in output) == (2, True)

@@ -5,6 +5,7 @@ lengths, so that finishing order and outcome can be made to depend on each other
 wished. Everything else (recorder, campaign, monitor, e-process, ledger, log) is the real thing.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -74,3 +75,33 @@ def chain_spec(failure: float, lengths: tuple[int, int] = (1, 1)) -> ScenarioSpe
 def still(name: str) -> ScriptedPolicy:
     """A policy that does nothing; the name makes its digest."""
     return ScriptedPolicy(name, lambda observations: np.zeros((len(observations), 1), np.float32))
+
+
+class Acted(Chain):
+    """Fails with the probability that the last action names, from 0 to 1."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0, (1, 1))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        found = super().reset(seed=seed, options=options)
+        self.draw = self.np_random.random()
+        return found
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.fails = bool(self.draw < float(action[0]))
+        return super().step(action)
+
+
+def acted_spec() -> ScenarioSpec:
+    """The scenario in which the policy decides P(hazard)."""
+    return replace(chain_spec(0.0), name="test/acted-v0", make_env=Acted)
+
+
+def failing(name: str, probability: float) -> ScriptedPolicy:
+    """A policy that fails with that probability."""
+    return ScriptedPolicy(
+        name, lambda observations: np.full((len(observations), 1), probability, np.float32)
+    )

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chain import chain_spec, still
+from chain import HAZARD, chain_spec, still
 
 from safegym.audit.log import AuditLog
 from safegym.audit.record import AuditRecord
 from safegym.audit.sign import default_key
 from safegym.audit.verify import verify
 from safegym.check.statistics.ledger import AttemptLedger
+from safegym.formula.build import always
+from safegym.formula.claim import Claim
 from safegym.gate.attempt import Attempt, Certifier
 from safegym.gate.certify import log_decision
 from safegym.gate.freezing import record_frozen
@@ -198,3 +200,28 @@ def test_one_and_four_workers_write_the_same_verdicts_and_evidence(tmp_path: Pat
         found.append(payloads(folder / "run"))
     assert found[0] == found[1]
     assert found[0]
+
+
+def test_claim_order_and_levels_do_not_open_a_fresh_ledger() -> None:
+    from safegym.scenario.registry import find
+
+    spec = find("classic/cartpole-v0")
+    plain = make_setting(spec, Gate(plan=GatePlan()))
+    turned = make_setting(
+        spec, Gate(claims=tuple(reversed(spec.claims)), plan=GatePlan(level=0.04))
+    )
+    assert plain.claims_digest == turned.claims_digest
+
+
+def test_the_same_policy_under_other_terms_or_another_root_spends_another_attempt(
+    tmp_path: Path,
+) -> None:
+    numbers = []
+    for plan in (GatePlan(), GatePlan(), GatePlan(seed=1), GatePlan(cap=500), GatePlan(lift=0.9)):
+        spec = chain_spec(0.0, (1, 2))
+        claims = (*spec.claims, Claim(id="chain.always", statement=always(HAZARD < 2)))
+        setting = make_setting(spec, Gate(claims=claims, plan=plan))
+        ledger = AttemptLedger(spec.digest, setting.claims_digest, folder=tmp_path)
+        attempt = Certifier(setting, ledger).attempt(still("one"))
+        numbers.append((attempt.number, attempt.replayed))
+    assert numbers == [(1, False), (1, True), (2, False), (1, True), (3, False)]

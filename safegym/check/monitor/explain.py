@@ -22,27 +22,33 @@ TINY = 5e-324
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Slots from the root down, and the sample at which the last one decides.
+    """Slots from the root down, each with the sample at which it decides.
 
-    sample may lie past the last one (an open duty); ranked: the deciding value.
+    samples may lie past the last one (an open duty); ranked: the deciding value.
     """
 
     slots: tuple[int, ...]
-    sample: int
+    samples: tuple[int, ...]
     ranked: float
+
+    @property
+    def sample(self) -> int:
+        """The sample at which the last slot decides."""
+        return self.samples[-1]
 
 
 def deciding(run: Run, side: Side, sample: int = 0) -> Path:
     """Returns the path that decides the root at `sample`, from the must or the may values."""
     walk = _Walk(run, side)
     index, k = len(run.plan.slots) - 1, sample
-    slots = [index]
+    slots, samples = [index], [k]
     while True:
         step = walk.step(index, k)
         if step is None:
-            return Path(tuple(slots), k, float(walk.ranks(index, k, k)[0]))
+            return Path(tuple(slots), tuple(samples), float(walk.ranks(index, k, k)[0]))
         index, k = step
         slots.append(index)
+        samples.append(k)
 
 
 def worst_sample(run: Run, side: Side, *, least: bool) -> int:
@@ -77,7 +83,11 @@ class _Walk:
         if slot.kind in ("meet", "join"):
             ranks = [float(self.ranks(operand, k, k)[0]) for operand in slot.operands]
             wanted = min(ranks) if slot.kind == "meet" else max(ranks)
-            return slot.operands[ranks.index(wanted)], k
+            place = ranks.index(wanted)
+            if slot.kind == "join" and self.side == "upper":
+                # All failed. The last is what an implication asks for, so it is named on a tie.
+                place = max(i for i, rank in enumerate(ranks) if rank == wanted)
+            return slot.operands[place], k
         if slot.kind == "next":
             last = self.frame.beyond == "absent" and k >= self.frame.last
             return None if last else (slot.operands[0], k + 1)
@@ -149,13 +159,14 @@ class _Walk:
 def still_open(run: Run) -> Path:
     """Returns the path from the undecided root down to a part that the episode leaves open."""
     index, k = len(run.plan.slots) - 1, 0
-    slots = [index]
+    slots, samples = [index], [k]
     while True:
         step = _open_step(run, run.plan.slots[index], k)
         if step is None:
-            return Path(tuple(slots), k, 0.0)
+            return Path(tuple(slots), tuple(samples), 0.0)
         index, k = step
         slots.append(index)
+        samples.append(k)
 
 
 def _open_step(run: Run, slot: Slot, k: int) -> tuple[int, int] | None:

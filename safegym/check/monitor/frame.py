@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Literal
 
 from safegym.check.monitor.plan import FUTURE, PAST, Plan, Slot
-from safegym.errors import TraceError
+from safegym.errors import TraceError, UnsupportedError
+from safegym.formula.expression import short
 from safegym.trace.model import EndKind
 
 Beyond = Literal["held", "false", "unknown", "absent"]
@@ -17,6 +18,10 @@ _BEYOND: dict[EndKind, Beyond] = {
     "interrupted": "unknown",
     "cut": "absent",
 }
+
+
+MOST_UNSEEN = 20_000_000
+"""Samples after the last one that are ever worked out (a past window may slide on over them)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,14 @@ def spans_of(plan: Plan, frame: Frame, needed: int, first: int | None = None) ->
     for slot, need, back in zip(plan.slots, needs, backs, strict=True):
         start = 0 if first is None else max(0, first - back)
         limit = frame.last if frame.beyond == "absent" else frame.last + slot.settle - 1 + cap
-        spans.append(Span(start, max(start, min(need, limit))))
+        span = Span(start, max(start, min(need, limit)))
+        if span.last - max(start, frame.last) > MOST_UNSEEN:
+            raise UnsupportedError(
+                f"`{short(slot.formula)}` (windows in samples) is read {span.last - frame.last} "
+                f"samples past the episode's last one; the monitor looks {MOST_UNSEEN} ahead at "
+                "most. Shorten the window around this past operator."
+            )
+        spans.append(span)
     return tuple(spans)
 
 

@@ -2,6 +2,7 @@
 
 from safegym.check.monitor.explain import Path, Side, deciding, still_open, worst_sample
 from safegym.check.monitor.frame import frame_of
+from safegym.check.monitor.obligations import unmet
 from safegym.check.monitor.plan import plan_of
 from safegym.check.monitor.robustness import Run, arrays_of, run
 from safegym.check.monitor.share import Share, share_margins, share_of, share_status
@@ -27,6 +28,8 @@ def judge(subject: Formula | Claim, trace: Trace) -> Verdict:
     arrays = arrays_of(plan, trace)
     found = run(plan, frame, arrays)
     judged = _Judgement(found, trace)
+    if judged.status == "violated" and judged.path is not None and plan.share is None:
+        judged.notes.extend(unmet(found, judged.path, formula, rounding, trace))
     return Verdict(
         claim_id=claim_id,
         status=judged.status,
@@ -58,7 +61,7 @@ class _Judgement:
         else:
             self.share = share_of(run)
             self.status = share_status(run.plan.share, self.share)
-        path = self._path()
+        self.path = path = self._path()
         self.witness = None if path is None else self._witness(path)
         self.robustness = self._robustness()
 
@@ -108,9 +111,7 @@ class _Judgement:
         values: dict[str, float | tuple[float, ...]] = {}
         raw = float("inf") if path.ranked > 0 else float("-inf")
         if path.sample > last and self.run.frame.beyond == "false":
-            self.notes.append(
-                f"The episode failed at sample {last} while `{texts[-1]}` was due."
-            )
+            self.notes.append(f"The episode failed at sample {last} while `{texts[-1]}` was due.")
         elif isinstance(slot.formula, Atom):
             raw = self._raw(slot.formula, step)
         if isinstance(slot.formula, Atom):

@@ -23,7 +23,7 @@ from safegym.check.monitor.plan import Plan, plan_of
 from safegym.check.monitor.readings import Readings
 from safegym.check.monitor.share import Share, share_margins, share_status
 from safegym.check.monitor.subject import property_of
-from safegym.errors import TraceError
+from safegym.errors import SafegymError, TraceError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Comparison, Formula
 from safegym.trace.clock import Clock, Exact
@@ -133,15 +133,15 @@ class Monitor:
     def update(self, samples: Mapping[str, ArrayLike]) -> Update:
         """Takes one sample of every signal, (B,) or (B, d), and returns what is known.
 
-        Raises TraceError for a missing, misshapen or non-finite signal; the state is then as
-        before the call.
+        Raises TraceError for a missing, misshapen or non-finite signal, UnsupportedError for past
+        windows that slide too far on; the state is then as before the call.
         """
         _check_mapping(samples)
         self._buffer.append(samples, self._steps)
         self._steps += 1
         try:
             found = [(group, self._evaluate(group)) for group in self._groups()]
-        except TraceError:
+        except SafegymError:
             self._steps -= 1
             self._buffer.drop()
             raise

@@ -91,8 +91,8 @@ class Readings:
         values = self._arrays[term.signal.name]
         if term.index >= values.shape[-1]:
             raise TraceError(
-                f"The formula reads {short(term)}, but signal {term.signal.name} has the components "
-                f"0 to {values.shape[-1] - 1} here."
+                f"The formula reads {short(term)}, but signal {term.signal.name} has the "
+                f"components 0 to {values.shape[-1] - 1} here."
             )
         return values[..., term.index]
 
@@ -152,6 +152,6 @@ def _not_real(term: Apply, result: Floats) -> str:
     bad = np.atleast_1d(~np.isfinite(result))
     at = int(np.argmax(bad.reshape(-1, bad.shape[-1]).any(axis=0)))
     return (
-        f"The term {short(term)} has no finite value at sample {at} (overflow, or an operation outside "
-        "its domain); the formula cannot be judged on this trace."
+        f"The term {short(term)} has no finite value at sample {at} (overflow, or an operation "
+        "outside its domain); the formula cannot be judged on this trace."
     )

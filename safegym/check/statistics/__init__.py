@@ -8,7 +8,6 @@ from safegym.check.statistics.ledger import (
     AttemptLedger,
     AttemptOutcome,
     AttemptRecord,
-    registry_folder,
 )
 from safegym.check.statistics.levels import (
     claim_level,
@@ -60,7 +59,6 @@ __all__ = [
     "observed_statement",
     "operating",
     "power",
-    "registry_folder",
     "release_level",
     "screen_pass_probability",
     "spent_level",

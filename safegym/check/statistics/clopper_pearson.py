@@ -18,11 +18,11 @@ def clopper_pearson_upper(k: int, n: int, level: Fraction) -> float:
     Starts at the beta quantile of scipy and moves in units in the last place; with very many
     terms the quantile is moved outward by 1e-9 relative instead.
     """
-    from scipy.special import betaincinv
+    from scipy.special import betainccinv
 
     if k == n:
         return 1.0
-    guess = float(betaincinv(k + 1.0, float(n - k), 1.0 - float(level)))
+    guess = float(betainccinv(k + 1.0, float(n - k), float(level)))  # 1 - level would round
     if k >= 1 and min(k + 1, n - k) > MOST_TERMS:
         return min(1.0, guess * (1.0 + 1e-9))
     return least_float(lambda p: lower_tail_at_most(k, n, Fraction(p), level), guess)

@@ -8,8 +8,10 @@ from typing import Any, Final, Self, cast, get_args
 
 from safegym.check.statistics.boundary import above_boundary, below_boundary
 from safegym.check.statistics.exact import (
+    MOST_EPISODES,
     Probability,
     count,
+    episode_count,
     exact_probability,
     read_fraction,
     written,
@@ -117,15 +119,15 @@ class EProcess:
 
     def kmax(self, episodes: int) -> int:
         """Most violations (undecided included) with which `episodes` claim "below"; -1: none."""
-        return self._below.kmax(count(episodes, "episodes"))
+        return self._below.kmax(episode_count(episodes, "episodes"))
 
     def kmin(self, episodes: int) -> int | None:
         """Fewest violations with which that many episodes claim "above"; None: no number does."""
-        return self._above.kmin(count(episodes, "episodes"))
+        return self._above.kmin(episode_count(episodes, "episodes"))
 
     def episodes_needed(self, violations: int) -> int:
         """Least number of episodes with which that many violations claim "below"."""
-        return self._below.episodes_needed(count(violations, "violations"))
+        return self._below.episodes_needed(episode_count(violations, "violations"))
 
     def futile(self, cap: int) -> bool:
         """Whether "below" can no longer be reached within `cap` episodes in all, come what may."""
@@ -155,6 +157,8 @@ class EProcess:
                 f"violations={violations}, undecided={undecided}, episodes={episodes}: counts must "
                 "be >= 0 and violations + undecided at most episodes."
             )
+        if episodes > MOST_EPISODES - self._episodes:
+            raise EvidenceError("An e-process takes at most 10^15 episodes.")
         if self._decision is not None:
             more, failed, open_ = self._surplus
             self._surplus = (more + episodes, failed + violations, open_ + undecided)

@@ -2,12 +2,15 @@
 
 import math
 import operator
+import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import SupportsFloat, SupportsIndex
 
 from safegym.errors import EvidenceError
 
 Probability = float | Fraction
+_QUOTIENT = re.compile(r"-?[0-9]{1,2500}/[0-9]{1,2500}")
 
 
 def exact_probability(value: Probability, name: str) -> Fraction:
@@ -18,7 +21,8 @@ def exact_probability(value: Probability, name: str) -> Fraction:
     exact = value if isinstance(value, Fraction) else Fraction(finite_float(value, name))
     if not 0 < exact < 1:
         raise EvidenceError(
-            f"{name} = {value} is not strictly between 0 and 1; write for example {name}=0.05."
+            f"{name} = {value} is not strictly between 0 and 1; write for example "
+            f"{name}={0.95 if name == 'confidence' else 0.05}."
         )
     return exact
 
@@ -49,6 +53,18 @@ def count(value: SupportsIndex, name: str) -> int:
     return number
 
 
+MOST_EPISODES = 10**15
+"""Beyond this a number of episodes is a mistake, and no longer exact in binary64."""
+
+
+def episode_count(value: SupportsIndex, name: str) -> int:
+    """`value` as a number of episodes. Raises EvidenceError for none that could be run."""
+    number = count(value, name)
+    if number > MOST_EPISODES:
+        raise EvidenceError(f"{name} must be at most 10^15: no more episodes can be run.")
+    return number
+
+
 def float_at_most(exact: Fraction) -> float:
     """The largest binary64 number that is <= `exact` (>= 0)."""
     nearest = float(exact)
@@ -61,6 +77,15 @@ def float_at_least(exact: Fraction) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
+def shown(number: float, digits: int, *, up: bool) -> str:
+    """The shortest decimal of `number`, rounded up or down to that many digits: never flattering.
+
+    Levels are shown rounded up and confidences rounded down.
+    """
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{context.create_decimal(repr(float(number))).normalize():g}"
+
+
 def written(exact: Fraction) -> str:
     """`numerator/denominator`, which `read_fraction` reads back exactly."""
     return f"{exact.numerator}/{exact.denominator}"
@@ -69,8 +94,8 @@ def written(exact: Fraction) -> str:
 def read_fraction(text: object, name: str) -> Fraction:
     """Inverse of `written`. Raises EvidenceError if the text is not of that form."""
     try:
-        if not isinstance(text, str) or len(text) > 5000:
-            raise ValueError("not a short text")
+        if not isinstance(text, str) or not _QUOTIENT.fullmatch(text):
+            raise ValueError("not a quotient")
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise EvidenceError(f"{name} must be text such as '1/100', got {text!r}.") from None

@@ -10,7 +10,7 @@ from safegym.check.statistics.clopper_pearson import (
     clopper_pearson_lower,
     clopper_pearson_upper,
 )
-from safegym.check.statistics.exact import count, float_at_most
+from safegym.check.statistics.exact import count, episode_count, float_at_most
 from safegym.check.statistics.levels import claim_level
 from safegym.check.statistics.limits import lower_limit, upper_limit
 from safegym.errors import EvidenceError
@@ -69,7 +69,7 @@ def labelled_interval(
     side: Side = "two",
 ) -> Interval:
     """`interval` with its method and validity beside the limits. Raises EvidenceError likewise."""
-    successes, total = count(k, "k"), count(n, "n")
+    successes, total = count(k, "k"), episode_count(n, "n")
     if successes > total:
         raise EvidenceError(f"k = {successes} of n = {total}: more events than episodes.")
     if method not in VALIDITY:

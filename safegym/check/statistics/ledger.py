@@ -1,7 +1,6 @@
 """The ledger of certification attempts on one (scenario, claim set)."""
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,22 +8,16 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, cast, get_args
 
 from filelock import FileLock, Timeout
-from platformdirs import user_data_path
 
 from safegym.check.statistics.burnt import BurntSeeds
 from safegym.check.statistics.exact import count
 from safegym.check.statistics.journal import Entry, Journal
 from safegym.errors import EvidenceError
+from safegym.home import registry_folder
 
 AttemptOutcome = Literal["certified", "refuted", "inconclusive", "abandoned"]
 FORMAT: Final = "safegym-attempts/1"
 FINAL: Final[tuple[AttemptOutcome, ...]] = ("certified", "refuted")
-
-
-def registry_folder() -> Path:
-    """Where attempts are kept by default: $SAFEGYM_HOME, else the user's data folder."""
-    named = os.environ.get("SAFEGYM_HOME")
-    return Path(named).expanduser() if named else user_data_path("safegym", appauthor=False)
 
 
 @dataclass(frozen=True, slots=True)

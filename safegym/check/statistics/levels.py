@@ -10,6 +10,7 @@ from safegym.check.statistics.exact import (
     exact_probability,
     finite_float,
     float_at_most,
+    shown,
 )
 from safegym.errors import EvidenceError
 
@@ -94,10 +95,10 @@ def joint_statement(levels: Sequence[float], display: Display) -> str:
         raise EvidenceError("A joint statement needs at least one claim with a level.")
     largest = release_level(levels)
     if display == "release":
+        level = shown(largest, 4, up=True)
         return (
-            f"all {len(levels)} claims jointly at level {largest:.4g}: released only if every "
-            "claim passes at its own level, so a false claim is released in at most that share "
-            "of runs"
+            f"all {len(levels)} claims jointly at level {level}: released only if every claim "
+            "passes at its own level, so a false claim is released in at most that share of runs"
         )
     if display == "holm":
         return f"jointly at confidence {_percent(largest)} over {len(levels)} claims (Holm)"

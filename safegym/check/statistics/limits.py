@@ -8,7 +8,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from safegym.check.statistics.exact import Probability, count, exact_probability
+from safegym.check.statistics.exact import Probability, count, episode_count, exact_probability
 from safegym.check.statistics.grid import RATIOS, above_mixture, below_mixture
 from safegym.check.statistics.mixture import Mixture
 from safegym.check.statistics.search import LARGEST, SMALLEST, least_float
@@ -121,7 +121,7 @@ def _counts(
     violations: SupportsIndex, undecided: SupportsIndex, episodes: SupportsIndex
 ) -> tuple[int, int]:
     failed = count(violations, "violations") + count(undecided, "undecided")
-    total = count(episodes, "episodes")
+    total = episode_count(episodes, "episodes")
     if failed > total:
         raise EvidenceError(f"{failed} violated or undecided episodes of {total}: more than all.")
     return failed, total

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from safegym.check.statistics.eprocess import EProcess
-from safegym.check.statistics.exact import written
+from safegym.check.statistics.exact import shown, written
 from safegym.check.statistics.limits import lower_limit, upper_limit
 from safegym.check.statistics.mean import MeanEProcess
 
@@ -20,7 +20,7 @@ def statement(process: EProcess, *, attempt: int = 0, confidence: float | None =
     """
     counts = _counts(process.violations, process.undecided, process.episodes, attempt)
     level = float(process.level)
-    sure = f"{1 - level if confidence is None else confidence:.6g} confidence"
+    sure = f"{shown(1 - level if confidence is None else confidence, 6, up=False)} confidence"
     limits = {
         "violations": process.violations,
         "episodes": process.episodes,
@@ -40,7 +40,7 @@ def statement(process: EProcess, *, attempt: int = 0, confidence: float | None =
             f"inconclusive: failure probability neither < nor > {bound} at {sure} "
             f"(limits {outward(lower, up=False)} and {outward(upper, up=True)}, each on its own)"
         )
-    return f"{head}; {counts}, level {level:.4g}; {METHOD}, valid at every peek"
+    return f"{head}; {counts}, level {shown(level, 4, up=True)}; {METHOD}, valid at every peek"
 
 
 def mean_statement(
@@ -48,7 +48,7 @@ def mean_statement(
 ) -> str:
     """The statement of a claim about a bounded mean."""
     level = float(process.level)
-    sure = f"{1 - level if confidence is None else confidence:.6g} confidence"
+    sure = f"{shown(1 - level if confidence is None else confidence, 6, up=False)} confidence"
     bound = _number(process.threshold)
     if process.decision is None:
         head = f"inconclusive: mean neither < nor > {bound} at {sure}"
@@ -57,7 +57,7 @@ def mean_statement(
         head = f"estimated: mean {sign} {bound} at {sure}"
     tail = f", attempt {attempt}" if attempt else ""
     return (
-        f"{head}; {process.episodes} episodes{tail}, level {level:.4g}; "
+        f"{head}; {process.episodes} episodes{tail}, level {shown(level, 4, up=True)}; "
         "betting e-process, fixed grid, in index order, valid at every peek"
     )
 

@@ -10,8 +10,10 @@ from safegym.formula.statements import ProbBound
 TIMEOUT_MS = 10_000
 
 
-def probabilities_conflict(claims: Sequence[Claim], patterns: Sequence[tuple[bool, ...]]) -> bool:
-    """Whether no distribution over episodes meets every claim: an exact linear programme.
+def probabilities_fit(claims: Sequence[Claim], patterns: Sequence[tuple[bool, ...]]) -> str:
+    """Whether a distribution over episodes meets every claim: an exact linear programme.
+
+    "sat" if one does, "unsat" if none does, "unknown" if that was not found out in time.
 
     patterns: the truth patterns of the claims' episode properties that some episode has. A claim
     about each trace holds with probability 1.
@@ -24,7 +26,7 @@ def probabilities_conflict(claims: Sequence[Claim], patterns: Sequence[tuple[boo
             or [z3.RealVal(0)]
         )
         rules.append(_met(claim, share))
-    return answer(rules, TIMEOUT_MS)[0] == "unsat"
+    return answer(rules, TIMEOUT_MS)[0]
 
 
 def _met(claim: Claim, share: Real) -> Bool:

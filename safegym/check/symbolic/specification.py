@@ -4,21 +4,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from time import monotonic
 
 from safegym.check.monitor import judge
-from safegym.check.symbolic.engine import answer
+from safegym.check.symbolic.engine import LOCK, answer
 from safegym.check.symbolic.finding import Finding, SpecificationReport
-from safegym.check.symbolic.patterns import probabilities_conflict
+from safegym.check.symbolic.patterns import probabilities_fit
 from safegym.check.symbolic.terms import refusal
+from safegym.check.symbolic.unroll import LIMIT
 from safegym.check.symbolic.world import World, all_signals
-from safegym.errors import UnsupportedError
+from safegym.errors import FormulaError, UnsupportedError
 from safegym.formula import nodes as n
+from safegym.formula.build import never
 from safegym.formula.claim import Claim
+from safegym.formula.expression import text_up_to
 from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
 from safegym.formula.reading import look_ahead
-from safegym.formula.rewrite import negate, nnf, to_steps
-from safegym.formula.terms import UNBOUNDED, Signal
+from safegym.formula.rewrite import negate, to_steps
+from safegym.formula.terms import Signal, describe
 from safegym.trace.model import Trace
 
 CAN_HOLD = "can hold"
@@ -28,6 +32,10 @@ TOGETHER = "can hold together"
 NO_TIME = "no answer in time"
 ROOM = Fraction(1, 10**6)
 """Units by which a witness clears each limit, where that is possible."""
+PATIENCE = 10
+"""Limits of one question that are spent on whether probabilities can be met."""
+LONGEST = 1000
+"""Characters of a condition's text."""
 
 
 def check_specification(
@@ -42,21 +50,36 @@ def check_specification(
 
     signals: declarations (bounds, max_rate) that replace those in the claims. timeout: seconds a
     question; one that runs out is "unknown", never a pass and never a flaw. Every witness has been
-    judged by the monitor. Answers speak of traces within the horizon's steps, at samples.
+    judged by the monitor. Answers speak of traces within the horizon's steps, at samples, with
+    terms in real arithmetic. Raises FormulaError if two claims declare one name differently.
     """
-    check = _Check(dt, horizon, timeout, {signal.name: signal for signal in signals})
-    findings: list[Finding] = []
-    clear: list[Claim] = []
+    declared = {signal.name: signal for signal in signals}
+    _check_declarations(claims, declared)
+    check = _Check(dt, horizon, timeout, declared)
+    with LOCK:
+        return check.report(claims)
+
+
+def _check_declarations(claims: Sequence[Claim], declared: Mapping[str, Signal]) -> None:
+    """One name must mean one quantity, else claims would be compared that speak of two."""
+    found = dict(declared)
     for claim in claims:
-        reason = _refused(claim)
-        if reason is not None:
-            findings.append(Finding(CAN_HOLD, (claim.id,), "unknown", "not asked", reason))
-            continue
-        clear.append(claim)
-        findings.extend(check.about(claim))
-    if len(clear) > 1:
-        findings.append(check.together(clear))
-    return SpecificationReport(tuple(findings), horizon)
+        for signal in claim.signals:
+            other = found.setdefault(signal.name, signal)
+            if not _agree(signal, other, replaced=signal.name in declared):
+                raise FormulaError(
+                    f"Signal {signal.name!r} is declared in two ways: {describe(other)} and, in "
+                    f"claim {claim.id}, {describe(signal)}. Declare it once and use that object."
+                )
+
+
+def _agree(one: Signal, other: Signal, *, replaced: bool) -> bool:
+    """Whether two declarations mean one quantity, with the same limits unless they are replaced."""
+    lengths = one.any_length or other.any_length or one.shape == other.shape
+    limits = [(signal.bounds, signal.max_rate, signal.labels) for signal in (one, other)]
+    return (
+        lengths and one.unit_or_none == other.unit_or_none and (replaced or limits[0] == limits[1])
+    )
 
 
 def _refused(claim: Claim) -> str | None:
@@ -84,6 +107,21 @@ class _Check:
     timeout: float
     declared: Mapping[str, Signal]
 
+    def report(self, claims: Sequence[Claim]) -> SpecificationReport:
+        """Every question about each claim, then about all together."""
+        findings: list[Finding] = []
+        clear: list[Claim] = []
+        for claim in claims:
+            reason = _refused(claim)
+            if reason is not None:
+                findings.append(Finding(CAN_HOLD, (claim.id,), "unknown", "not asked", reason))
+                continue
+            clear.append(claim)
+            findings.extend(self.about(claim))
+        if len(clear) > 1:
+            findings.append(self.together(clear))
+        return SpecificationReport(tuple(findings), self.horizon)
+
     def about(self, claim: Claim) -> Iterator[Finding]:
         """Can it hold, can it fail, and can its conditions arise."""
         holds = self._ask([(claim.property, claim, True)])
@@ -93,12 +131,12 @@ class _Check:
             CAN_FAIL, (claim.id,), fails, "every trace satisfies it: it says nothing"
         )
         for condition in _conditions(claim.formula):
-            arises = self._ask([(n.Eventually(condition, UNBOUNDED), claim, True)])
-            about = f"{claim.id}: {condition}"
+            arises = self._ask([(never(condition), claim, False)])
+            about = f"{claim.id}: {text_up_to(condition, LONGEST)}"
             yield self._finding(CAN_ARISE, (claim.id,), arises, "it never arises", about)
 
     def together(self, claims: Sequence[Claim]) -> Finding:
-        """Whether all can be true at once, and if not, which smallest set cannot."""
+        """Whether all can be true at once, and if not, which small set cannot."""
         ids = tuple(claim.id for claim in claims)
         answer = self._ask([(claim.property, claim, True) for claim in claims])
         if answer.word != "unsat":
@@ -110,27 +148,64 @@ class _Check:
         return self._together_in_probability(claims, named)
 
     def _together_in_probability(self, claims: Sequence[Claim], named: tuple[str, ...]) -> Finding:
-        """Properties that exclude each other can still have probabilities that add up."""
-        patterns: list[tuple[bool, ...]] = []
-        for pattern in _patterns(len(claims)):
-            pairs = zip(claims, pattern, strict=True)
-            answer = self._ask([(claim.property, claim, truth) for claim, truth in pairs])
-            if answer.word == "unknown":
-                return Finding(TOGETHER, named, "unknown", NO_TIME)
-            if answer.word == "sat":
-                patterns.append(pattern)
+        """Properties that exclude each other can still have probabilities that add up.
+
+        Patterns of truth values that some trace has are collected until a distribution over them
+        meets every claim, or there is no other.
+        """
         detail = "no episode satisfies all of these"
-        if probabilities_conflict(claims, patterns):
-            return Finding(TOGETHER, named, "flawed", "no", f"{detail}, nor can the probabilities")
-        return Finding(TOGETHER, named, "ok", "yes", f"{detail}, but the probabilities can be met")
+        patterns: list[tuple[bool, ...]] = []
+        deadline = monotonic() + PATIENCE * self.timeout
+        for pattern in self._patterns(claims):
+            if pattern is None or monotonic() > deadline:
+                return Finding(TOGETHER, named, "unknown", NO_TIME)
+            patterns.append(pattern)
+            fit = probabilities_fit(claims, patterns)
+            if fit == "unknown":
+                return Finding(TOGETHER, named, "unknown", NO_TIME)
+            if fit == "sat":
+                detail += ", but the probabilities can be met"
+                return Finding(TOGETHER, named, "ok", "yes", detail)
+        return Finding(TOGETHER, named, "flawed", "no", f"{detail}, nor can the probabilities")
+
+    def _patterns(self, claims: Sequence[Claim]) -> Iterator[tuple[bool, ...] | None]:
+        """Every pattern of truth values that some trace has; None where z3 does not know.
+
+        Grown claim by claim, so that what no trace begins with is not asked again.
+        """
+        waiting: list[tuple[bool, ...]] = [()]
+        while waiting:
+            start = waiting.pop()
+            if len(start) == len(claims):
+                yield start
+                continue
+            for truth in (False, True):  # the last one put is the first one taken
+                pattern = (*start, truth)
+                pairs = zip(claims, pattern, strict=False)
+                word = self._ask([(claim.property, claim, held) for claim, held in pairs]).word
+                if word == "sat":
+                    waiting.append(pattern)
+                elif word == "unknown":
+                    yield None
 
     def _core(self, claims: Sequence[Claim]) -> tuple[Claim, ...]:
-        """A smallest set that cannot hold together (smallest first; time-outs count as sat)."""
-        for size in range(1, len(claims)):
+        """One claim or a pair that cannot hold, else a set of which none may be left out.
+
+        A question that runs out of time counts as one that can hold.
+        """
+        for size in (1, 2):
             for group in combinations(claims, size):
-                if self._ask([(c.property, c, True) for c in group]).word == "unsat":
+                if self._excluded(group):
                     return group
-        return tuple(claims)
+        core = tuple(claims)
+        for claim in claims:
+            rest = tuple(other for other in core if other is not claim)
+            if self._excluded(rest):
+                core = rest
+        return core
+
+    def _excluded(self, claims: Sequence[Claim]) -> bool:
+        return self._ask([(c.property, c, True) for c in claims]).word == "unsat"
 
     def _ask(self, wanted: Sequence[tuple[Formula, Claim, bool]]) -> _Answer:
         """Whether some trace gives each formula its truth value.
@@ -141,13 +216,11 @@ class _Check:
         return roomy if roomy.word == "sat" else self._solve(wanted, Fraction(0))
 
     def _solve(self, wanted: Sequence[tuple[Formula, Claim, bool]], slack: Fraction) -> _Answer:
-        plain = [formula if truth else negate(formula) for formula, _, truth in wanted]
-        steps = [
-            to_steps(nnf(formula), self.dt, rounding=claim.rounding)
-            for formula, (_, claim, _) in zip(plain, wanted, strict=True)
-        ]
+        steps = [self._steps(formula, claim, truth) for formula, claim, truth in wanted]
         samples = self.horizon + 1 + max(look_ahead(step) for step in steps)
-        signals = all_signals(plain, self.declared)
+        if samples > LIMIT:
+            return _Answer("unknown")
+        signals = all_signals([formula for formula, _, _ in wanted], self.declared)
         world = World(signals, self.dt, self.horizon, samples, slack)
         try:
             constraints = [*world.rules(), *(world.holds(step) for step in steps)]
@@ -157,12 +230,16 @@ class _Check:
         if word != "sat":
             return _Answer(word)
         trace = world.trace(model)
-        agreed = all(
-            judge(Claim(id="question", statement=formula, rounding=claim.rounding), trace).status
-            == "satisfied"
-            for formula, (_, claim, _) in zip(plain, wanted, strict=True)
-        )
+        agreed = all(_confirmed(trace, formula, claim, truth) for formula, claim, truth in wanted)
         return _Answer("sat", trace) if agreed else _Answer("unknown")
+
+    def _steps(self, formula: Formula, claim: Claim, truth: bool) -> Formula:
+        """The formula as it is judged, or the negation of that.
+
+        Rounding comes first: to strengthen a negation is not to negate what was strengthened.
+        """
+        steps = to_steps(formula, self.dt, rounding=claim.rounding, claim=claim.id)
+        return steps if truth else negate(steps)
 
     def _finding(
         self,
@@ -180,10 +257,10 @@ class _Check:
         return Finding(question, ids, "unknown", NO_TIME, detail)
 
 
-def _patterns(count: int) -> Iterator[tuple[bool, ...]]:
-    """Every pattern of truth values over `count` claims."""
-    for code in range(2**count):
-        yield tuple(bool(code >> position & 1) for position in range(count))
+def _confirmed(trace: Trace, formula: Formula, claim: Claim, truth: bool) -> bool:
+    """Whether the monitor gives the formula, rounded as the claim's, that truth value."""
+    verdict = judge(Claim(id="question", statement=formula, rounding=claim.rounding), trace)
+    return verdict.status == ("satisfied" if truth else "violated")
 
 
 def _conditions(formula: Formula) -> tuple[Formula, ...]:

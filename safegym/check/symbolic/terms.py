@@ -58,9 +58,13 @@ def rounded_term_real(term: Term, read: SignalReading, rounded: TermReading) -> 
     so its result is whatever real `rounded` gives for it: the same for the same term, else free.
     """
     known = Readings({})
+    reading: set[Interned] = set()
+    for part in postorder(term):
+        if isinstance(part, Signal) or any(inner in reading for inner in part.parts):
+            reading.add(part)
 
     def result(part: Apply) -> Real | None:
-        if not part.signals:
+        if part not in reading:
             return rational(float(known.value(part)))
         return None if part.operation in SELECTING else rounded(part)
 
@@ -110,9 +114,7 @@ def _operation(term: Apply, values: list[Real]) -> Real:
             return result
         case _:
             pass
-    raise UnsupportedError(
-        f"{short(term)} cannot be written in z3: {term.operation} is not exact."
-    )
+    raise UnsupportedError(f"{short(term)} cannot be written in z3: {term.operation} is not exact.")
 
 
 def _arithmetic(operation: str, a: Real, b: Real) -> Real:

@@ -18,6 +18,8 @@ from safegym.formula.nodes import Formula
 AtomReading = Callable[[n.Atom, int], Bool]
 LIMIT = 400_000
 """Most (subformula, sample) pairs that are unrolled."""
+MOST_READS = 20_000_000
+"""Most readings of them, which wide windows at many samples multiply."""
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Unrolling:
     unknown: bool
     beyond: AtomReading | None = None
     _known: dict[tuple[Formula, int], Bool] = field(default_factory=dict)
+    _spent: int = 0
 
     def value(self, formula: Formula, at: int) -> Bool:
         """z3 Boolean of `formula` at sample `at`. Raises UnsupportedError beyond LIMIT pairs."""
@@ -45,18 +48,27 @@ class Unrolling:
             if (node, k) in self._known:
                 pending.pop()
                 continue
+            self._spend(node, k)
             missing = [pair for pair in self._reads(node, k) if pair not in self._known]
             if missing:
                 pending.extend(missing)
                 continue
             pending.pop()
             self._known[node, k] = self._combine(node, k)
-            if len(self._known) > LIMIT:
-                raise UnsupportedError(
-                    f"Unrolling needs more than {LIMIT} subformula values; shorten the trace or "
-                    'the windows, or use the "monitor" backend.'
-                )
         return self._known[formula, at]
+
+    def _spend(self, node: Formula, k: int) -> None:
+        """Counts what is about to be read, before a list of it is made."""
+        self._spent += 1
+        if isinstance(node, n.WindowedUnary | n.WindowedBinary):
+            places = self._places(node, k)
+            self._spent += max(places.stop - min(k, places.start), 0)
+        if len(self._known) > LIMIT or self._spent > MOST_READS:
+            raise UnsupportedError(
+                f"Unrolling needs more than {LIMIT} subformula values, or reads them more than "
+                f"{MOST_READS} times; shorten the trace or the windows, or use the "
+                '"monitor" backend.'
+            )
 
     def _reads(self, node: Formula, k: int) -> Iterable[tuple[Formula, int]]:
         """The values that `_combine` looks up."""

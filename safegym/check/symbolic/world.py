@@ -13,6 +13,7 @@ from safegym.check.symbolic.outline import Outline
 from safegym.check.symbolic.terms import comparison, rational, term_real
 from safegym.check.symbolic.unroll import Unrolling
 from safegym.formula.nodes import Atom, Formula
+from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal, signals_of
 from safegym.trace.model import Trace
 
@@ -41,7 +42,7 @@ class World:
         return self.unrolling.value(formula, at)
 
     def rules(self) -> list[Bool]:
-        """What the declarations say: bounds and largest rates of change."""
+        """What the declarations say: bounds, largest rates of change, labels."""
         return [rule for signal in self.signals for rule in self._rules(signal)]
 
     def trace(self, model: Model) -> Trace:
@@ -61,6 +62,9 @@ class World:
     def _rules(self, signal: Signal) -> Iterable[Bool]:
         for component in range(_width(signal)):
             values = [_real(signal.name, component, at) for at in range(self.samples)]
+            if signal.labels:
+                for value in values:
+                    yield z3.Or(*(value == number for number in range(len(signal.labels))))
             if signal.bounds is not None:
                 low, high = (rational(bound) for bound in signal.bounds)
                 for value in values:
@@ -91,9 +95,23 @@ def _real(name: str, component: int, at: int) -> Real:
 
 
 def all_signals(formulas: Iterable[Formula], find: Mapping[str, Signal]) -> tuple[Signal, ...]:
-    """The signals of several formulas, one each name, in order of first appearance."""
+    """The signals of several formulas, one each name, in order of first appearance.
+
+    A vector of any length gets as many components as are read.
+    """
     found: dict[str, Signal] = {}
+    lengths: dict[str, int] = {}
     for formula in formulas:
+        for name, length in lengths_read(formula).items():
+            lengths[name] = max(length, lengths.get(name, 0))
         for signal in signals_of(formula):
-            found.setdefault(signal.name, find.get(signal.name, signal))
-    return tuple(found.values())
+            known = found.setdefault(signal.name, find.get(signal.name, signal))
+            if known.any_length:
+                found[signal.name] = signal
+    return tuple(_with_length(signal, lengths) for signal in found.values())
+
+
+def _with_length(signal: Signal, lengths: Mapping[str, int]) -> Signal:
+    if not signal.any_length:
+        return signal
+    return Signal(signal.name, signal.unit, (lengths[signal.name],))

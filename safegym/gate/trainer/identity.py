@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from safegym.errors import GateError
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, set_digest
 from safegym.gate.trainer.folder import IDENTITY, RunFolder
 from safegym.gate.trainer.settings import TrainSettings
-from safegym.scenario.seeds import claim_set_digest
 from safegym.scenario.spec import ScenarioSpec
 
 _DISTRIBUTIONS = ("safegym", "torch", "stable-baselines3", "numpy", "gymnasium", "mujoco")
@@ -37,7 +36,7 @@ class RunIdentity:
             settings=settings,
             scenario=spec.name,
             scenario_digest=spec.digest,
-            claims_digest=claim_set_digest([claim.digest for claim in claims]),
+            claims_digest=set_digest(claims),
             versions={
                 "python": platform.python_version(),
                 **{name: version(name) for name in _DISTRIBUTIONS},

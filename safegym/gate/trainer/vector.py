@@ -11,12 +11,12 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
 from safegym.errors import GateError, PolicyError
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, set_digest
 from safegym.gate.replay import Counterexample, ReplayDesk
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.trainer.slots import Start, TrainingSlot
 from safegym.policy.sb3.checkpoint import Checkpoint
-from safegym.scenario.seeds import claim_set_digest, episode_seed
+from safegym.scenario.seeds import episode_seed
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.wrap import recorded
 
@@ -82,7 +82,7 @@ def make_envs(spec: ScenarioSpec, settings: TrainSettings, claims: Sequence[Clai
         training_seed,
         settings.seed,
         spec.digest,
-        claim_set_digest([claim.digest for claim in claims]),
+        set_digest(claims),
     )
     slots = tuple(
         TrainingSlot(recorded(spec, limit=spec.horizon), slot, seed_of, desk)

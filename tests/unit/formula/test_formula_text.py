@@ -108,8 +108,8 @@ def test_the_examples_of_the_face() -> None:
     assert str(parse("always[0,2](x > 0)")) == "always[0,2](x > 0)"
     assert parse("(x > 0) until[0,10] (y < 1)") is A.until(B, within=10)
     assert parse("abs(x) <= 0.5") is (abs(X) <= 0.5)
-    assert parse("x[0] > 1") is (Signal("x", shape=(1,))[0] > 1)
-    assert parse("norm(p[0], p[1]) < 1 and p[2] > 0").signals == (Signal("p", shape=(3,)),)
+    assert parse("x[0] > 1") is (Signal("x", shape=(-1,))[0] > 1)
+    assert parse("norm(p[0], p[1]) < 1 and p[2] > 0").signals == (Signal("p", shape=(-1,)),)
     position = Signal("p", shape=(3,))
     assert parse("norm(p) < 1", signals=[position]) is (norm(position) < 1)
 
@@ -267,3 +267,17 @@ def test_the_number_minus_a_half_is_not_minus_of_a_half() -> None:
 def test_scaled_atoms_round_trip(f: n.Atom) -> None:
     scaled = f.scaled(0.125)
     assert parse(str(scaled), signals=f.signals) is scaled
+
+
+def test_an_undeclared_vector_has_any_length_so_texts_that_index_it_combine() -> None:
+    both = parse("x[0] > 1") & parse("x[2] > 1")
+    assert both.signals == (Signal("x", shape=(-1,)),)
+    assert parse(str(both), signals=both.signals) is both
+    assert both.digest != (parse("x > 1")).digest
+
+
+def test_an_undeclared_vector_is_not_used_whole() -> None:
+    vector = Signal("x", shape=(-1,))
+    for use in (lambda: vector > 0, lambda: norm(vector), lambda: vector[-1], lambda: list(vector)):
+        with pytest.raises(FormulaError, match=r"length is not declared; read x\[0\]"):
+            use()

@@ -256,7 +256,7 @@ def test_signals_are_validated() -> None:
     for bounds in ((1, 1), (2, 1), (1,), "ab", 3):
         with pytest.raises((FormulaError, TypeError), match="Signal 'x': bounds must be"):
             Signal("x", bounds=bounds)  # type: ignore[arg-type]  # on purpose
-    for shape in ((0,), (-1,), (2, 2), 3, ("a",), (True,)):
+    for shape in ((0,), (-2,), (2, 2), 3, ("a",), (True,)):
         with pytest.raises(FormulaError, match="shape must be"):
             Signal("x", shape=shape)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(FormulaError, match='hold must be "sample"'):

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from safegym.check.statistics import AttemptLedger, EProcess, registry_folder
+from safegym.check.statistics import AttemptLedger, EProcess
 from safegym.check.statistics.journal import Journal
 from safegym.errors import EvidenceError
+from safegym.home import registry_folder
 
 
 def opened(folder: Path) -> AttemptLedger:
