@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test install install-test lint types fast slow packages pythons clean
 
 demo: install
-	$(BIN)/safegym train drone/corridor-v0 --workers $(WORKERS) --out $(RUN)
+	$(BIN)/safegym train drone/corridor-v0 --first-screen 6 --workers $(WORKERS) --out $(RUN)
 
 test: install-test lint types fast slow packages pythons
 

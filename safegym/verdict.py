@@ -57,7 +57,7 @@ class Verdict:
     def __bool__(self) -> bool:
         raise TypeError(
             "A verdict has three values, so `if verdict:` is not defined. "
-            "Write `if verdict.status == \"satisfied\":`."
+            'Write `if verdict.status == "satisfied":`.'
         )
 
 
@@ -110,5 +110,5 @@ class Evidence:
     def __bool__(self) -> bool:
         raise TypeError(
             "Evidence has three values, so `if evidence:` is not defined. "
-            "Write `if evidence.status == \"satisfied\":`."
+            'Write `if evidence.status == "satisfied":`.'
         )

@@ -1,8 +1,8 @@
 """Run the quick tests of the parts that need no torch under every other Python at hand.
 
 Run by `make test`. Python 3.12 and 3.13 are looked for on the path and among pyenv's versions; one
-that is not there is named and passed over. torch and stable-baselines3 are left out, since their builds for other
-Pythons bring several gigabytes of accelerator libraries with them.
+that is not there is named and passed over. torch and stable-baselines3 are left out, since their
+builds for other Pythons bring several gigabytes of accelerator libraries with them.
 """
 
 import os

@@ -31,6 +31,7 @@ class GateProgress:
     """Shows what a gate tells: a bar a stage, and a line for each thing that ended.
 
     Everything goes to standard error, so that `--json` output stays clean. quiet: show nothing.
+    began: whether a training run has begun.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -47,6 +48,7 @@ class GateProgress:
         )
         self._tasks: dict[str, TaskID] = {}
         self._steps = TaskID(0)
+        self.began = False
 
     def __enter__(self) -> Self:
         self.bars.start()
@@ -123,6 +125,7 @@ class RunProgress(GateProgress):
             case EpisodeJudged() | ScreenDone() | AttemptStarted() | AttemptClosed() | LogResumed():
                 self.gate(event)
             case events.RunStarted():
+                self.began = True
                 self._steps = self.bars.add_task("training", total=event.total, note="")
                 self.bars.update(self._steps, completed=event.steps)
                 for line in event.differences:

@@ -1,5 +1,7 @@
 """`safegym train`: train a policy under a gate, and leave an audit trail."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
     from safegym.gate.training import TrainingRun
 
 
+PLANNED = ("steps", "algo", "seed", "cap", "lift", "level", "screen", "first_screen", "every")
+"""Options that a run fixes when it begins."""
+
+
 def train(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="New run folder.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
@@ -29,6 +36,7 @@ def train(
     ] = None,
     level: Annotated[float, typer.Option(help="Error level of claims without confidence.")] = 0.05,
     screen: Annotated[int, typer.Option(help="Episodes of a screen.", min=1)] = 200,
+    first_screen: Annotated[int, typer.Option(help="First epoch that is screened.", min=1)] = 1,
     every: Annotated[int, typer.Option(help="Environment steps an epoch.", min=1)] = 20_480,
     workers: Annotated[int, typer.Option(help="Processes of gate campaigns.", min=1)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
@@ -40,14 +48,15 @@ def train(
     from safegym.gate import training
     from safegym.gate.plan import Gate, GatePlan
 
-    with RunProgress(quiet=as_json) as progress:
+    with RunProgress(quiet=as_json) as progress, _kept(progress, resume or to):
         if resume is not None:
-            _only_resume(name, to)
+            _only_resume(context, name, to)
             run = training.resume(resume, workers=workers, listener=progress.hear)
         else:
             plan = GatePlan(
                 gate_every=every,
                 screen_episodes=screen,
+                first_screen=first_screen,
                 cap=cap,
                 level=level,
                 lift=lift,
@@ -72,10 +81,25 @@ def train(
     raise typer.Exit(Exit.HOLDS if run.status == "promoted" else Exit.INCONCLUSIVE)
 
 
-def _only_resume(name: str | None, to: Path | None) -> None:
-    if name is not None or to is not None:
+@contextmanager
+def _kept(progress: RunProgress, run: Path | None) -> Generator[None]:
+    """Say how to go on where training fails after it had begun."""
+    try:
+        yield
+    except Exception:
+        if progress.began:
+            line = f"What was checkpointed is kept; go on with: safegym train --resume {run}"
+            err.print(line, soft_wrap=True)
+        raise
+
+
+def _only_resume(context: typer.Context, name: str | None, to: Path | None) -> None:
+    sources = {option: context.get_parameter_source(option) for option in PLANNED}
+    given = [f"--{o}" for o, source in sources.items() if source and source.name == "COMMANDLINE"]
+    given += ["the scenario"] * (name is not None) + ["--out"] * (to is not None)
+    if given:
         raise GateError(
-            "--resume RUN goes on with a run as it was planned; leave out the scenario and --out."
+            f"--resume RUN goes on with a run as it was planned; leave out {', '.join(given)}."
         )
 
 

@@ -59,6 +59,7 @@ __all__ = [
 ]
 
 Rounding = Literal["refuse", "conservative"]
+_Change = Callable[[Formula, Window], tuple[Window, ...]]
 Pair = tuple[Formula, Formula]  # a formula in negation normal form, and its negation
 
 _DUAL_UNARY: dict[type[Unary], type[Unary]] = {
@@ -174,7 +175,7 @@ def to_steps(
     if rounding == "conservative":
         _check_roundable(formula, claim)
     grid = _Grid(step, rounding, f" (claim {claim})" if claim else "")
-    return _map_windows(normal, grid.samples)[normal]
+    return _map_windows(normal, grid.windows)[normal]
 
 
 def implications(
@@ -185,7 +186,7 @@ def implications(
     Only those that stand on their own there: not one that is negated, or part of a longer `or`.
     """
     pairs = _pairs(formula)
-    steps = _map_windows(pairs[formula][0], _Grid(exact(dt, what="dt"), rounding, "").samples)
+    steps = _map_windows(pairs[formula][0], _Grid(exact(dt, what="dt"), rounding, "").windows)
     return {
         steps[pairs[node][0]]: node
         for node in postorder(formula)
@@ -193,10 +194,8 @@ def implications(
     }
 
 
-def _map_windows(
-    root: Formula, change: Callable[[Formula, Window], Window]
-) -> dict[Interned, Formula]:
-    """Each formula at or below the root, with its windows changed."""
+def _map_windows(root: Formula, change: _Change) -> dict[Interned, Formula]:
+    """Each formula at or below the root, with its windows changed; several windows all hold."""
     done: dict[Interned, Formula] = {}
     for node in postorder(root):
         if isinstance(node, Formula):
@@ -204,13 +203,12 @@ def _map_windows(
     return done
 
 
-def _with_windows(
-    node: Formula, done: dict[Interned, Formula], change: Callable[[Formula, Window], Window]
-) -> Formula:
+def _with_windows(node: Formula, done: dict[Interned, Formula], change: _Change) -> Formula:
     if isinstance(node, WindowedUnary):
-        return type(node)(done[node.argument], change(node, node.window))
+        return all_of(type(node)(done[node.argument], w) for w in change(node, node.window))
     if isinstance(node, WindowedBinary):
-        return type(node)(done[node.left], done[node.right], change(node, node.window))
+        left, right = done[node.left], done[node.right]
+        return all_of(type(node)(left, right, w) for w in change(node, node.window))
     if isinstance(node, And):
         return all_of(done[argument] for argument in node.arguments)
     if isinstance(node, Or):
@@ -241,7 +239,20 @@ class _Grid:
         self.conservative = rounding == "conservative"
         self.where = where
 
-    def samples(self, node: Formula, window: Window) -> Window:
+    def windows(self, node: Formula, window: Window) -> tuple[Window, ...]:
+        """The window in samples.
+
+        An unbounded always or release that may begin earlier than written must still hold over
+        the samples as written: where none of those is left, the episode's end decides, which a
+        sample added in front would hide.
+        """
+        found = self._samples(node, window)
+        later = _ceil(window.lo / self.dt)
+        if window.hi is None and isinstance(node, (Always, Release)) and later != found.lo:
+            return found, Window(later, None)
+        return (found,)
+
+    def _samples(self, node: Formula, window: Window) -> Window:
         low = window.lo / self.dt
         high = None if window.hi is None else window.hi / self.dt
         on_grid = low.denominator == 1 and (high is None or high.denominator == 1)

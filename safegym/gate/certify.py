@@ -67,6 +67,7 @@ def certify_setting(
 ) -> Attempt:
     """One attempt on `setting`, with its audit trail in `out` if given."""
     refuse_unfrozen(policy)
+    setting.rehearse(policy)
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
     refuse_hopeless(setting, attempt_number(ledger, policy.card.digest, setting))
     if out is None:

@@ -9,6 +9,7 @@ from safegym.gate.attempt import Attempt, Certifier, attempt_number
 from safegym.gate.evidence import stored_evidence, stored_json
 from safegym.gate.freezing import record_frozen
 from safegym.gate.judging import Judged, Reference
+from safegym.gate.plan import GatePlan
 from safegym.gate.screen import Screen, Screener
 from safegym.policy.base import Policy
 from safegym.verdict import Evidence
@@ -81,8 +82,9 @@ class GateKeeper:
         """Decide after a training epoch (from 1). `freeze()` gives the policy as it stands."""
         epoch, plan = report.epoch, self.certifier.setting.plan
         policy = freeze()
-        if epoch % plan.screen_every:
-            held = Decision("hold", (f"screens run every {plan.screen_every} epochs",))
+        since = epoch - plan.first_screen
+        if since < 0 or since % plan.screen_every:
+            held = Decision("hold", (_no_screen(plan),))
             return self._logged(epoch, policy.card.digest, held, ())
         self._freeze(policy, epoch)
         looked = self._screener().screen(policy, epoch, watch_degradation=bool(self._passed()))
@@ -242,6 +244,11 @@ def _after(attempt: Attempt, looked: Screen) -> Decision:
     except_ = f", except invariants, observed: {', '.join(observed)}" if observed else ""
     reasons = (f"certified at attempt {attempt.number}{again}{except_}",)
     return Decision("promote", reasons, attempt.evidence, attempt.policy_digest, failing)
+
+
+def _no_screen(plan: GatePlan) -> str:
+    every = "epoch" if plan.screen_every == 1 else f"{plan.screen_every} epochs"
+    return f"no screen planned here: every {every} from epoch {plan.first_screen}"
 
 
 def _reasons(looked: Screen) -> tuple[str, ...]:

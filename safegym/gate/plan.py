@@ -15,7 +15,8 @@ LARGEST_SEED = 2**53 - 1
 class GatePlan:
     """How a run is screened and certified. Fixed, logged and digested before epoch 0.
 
-    gate_every: environment steps an epoch. screen_every: epochs between screens.
+    gate_every: environment steps an epoch. screen_every: epochs between screens. first_screen: the
+    first epoch that is screened, so that no attempt is spent on a policy that hardly trained.
     screen_episodes: episodes of one screen; a screen makes no claim.
     cap: most episodes of one certification attempt. attempts: most attempts of one run.
     level: error level for claims without a confidence of their own (may not loosen theirs).
@@ -30,6 +31,7 @@ class GatePlan:
 
     gate_every: int = 20_480
     screen_every: int = 1
+    first_screen: int = 1
     screen_episodes: int = 200
     cap: int = 2_000
     attempts: int = 5
@@ -42,7 +44,14 @@ class GatePlan:
     copies: int = 64
 
     def __post_init__(self) -> None:
-        positive = ("gate_every", "screen_every", "screen_episodes", "cap", "attempts")
+        positive = (
+            "gate_every",
+            "screen_every",
+            "first_screen",
+            "screen_episodes",
+            "cap",
+            "attempts",
+        )
         for name in (*positive, "patience", "keep_best", "copies"):
             value: Any = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -24,6 +24,7 @@ from safegym.scenario.seeds import episode_seed
 from safegym.trace.model import Trace
 from safegym.trace.store import read_shard
 
+REGISTRATION = ("spec_registered", "scenario_registered", "plan_registered")
 Findings = Iterator[tuple[str, bool]]
 """(what differs, whether only for want of data)."""
 
@@ -90,6 +91,9 @@ class _Rederivation:
                     yield Mismatch(record.index, detail, missing)
             except (SafegymError, LookupError, TypeError, ValueError) as error:
                 yield Mismatch(record.index, f"cannot be derived again: {error}")
+                if record.kind in REGISTRATION:
+                    yield Mismatch(None, "without it, nothing after it was derived again")
+                    return
 
     def _claims(self, record: AuditRecord) -> Findings:
         if self._run.claims:

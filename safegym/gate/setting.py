@@ -13,8 +13,10 @@ from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.tail import tail_steps
 from safegym.policy.base import Policy
 from safegym.scenario.campaign import Campaign
+from safegym.scenario.runner import Runner
 from safegym.scenario.seeds import Stream, episode_seed
 from safegym.scenario.spec import ScenarioSpec
+from safegym.scenario.staging import Staging
 
 VERSIONED = ("safegym", "numpy", "gymnasium", "mujoco")
 
@@ -66,6 +68,14 @@ class Setting:
             workers=self.workers,
             episodes=episodes,
         )
+
+    def rehearse(self, policy: Policy) -> None:
+        """Raises PolicyError if the policy does not fit the scenario, before anything is spent."""
+        runner = Runner(Staging(self.spec, self.tail).stage, policy, copies=1)
+        try:
+            runner.rehearse()
+        finally:
+            runner.close()
 
     def assumptions(self, policy: Policy) -> tuple[str, ...]:
         """What every figure of this setting rests on (evidence.md, rule 8)."""

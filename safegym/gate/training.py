@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from safegym.audit.layout import LOG
 from safegym.audit.log import AuditLog
@@ -84,14 +84,14 @@ def train(
 
     scenario: name or spec. settings: hyperparameters; None takes the scenario's own. algo, steps,
     seed: replace those of `settings`; the plan's gate_every always does. gate: claims and plan;
-    None gates the scenario's claims under the default plan. out: a new run folder. workers: processes of gate campaigns;
-    no result depends on it. listener: hears what happens.
+    None gates the scenario's claims under the default plan. out: a new run folder. workers:
+    processes of gate campaigns; no result depends on it. listener: hears what happens.
     Raises GateError, RunFolderError, ScenarioError, PolicyError; what was checkpointed stays.
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     gate = gate or Gate()
     given = {"algo": algo, "steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     chosen = replace(settings if settings is not None else _settings_of(spec), **changes)
     setting = make_setting(spec, gate, workers=workers)
     refuse_hopeless(setting, 1)

@@ -1,13 +1,16 @@
 """The policy protocol, its card, scripted policies, and the door for everything else."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.digest import PREFIX, digest_json
+from safegym.digest import PREFIX, digest_bytes, digest_json
 from safegym.errors import PolicyError
 
 Array = NDArray[Any]
@@ -67,19 +70,21 @@ class ScriptedPolicy:
     """A policy written as a stateless function of the observation batch.
 
     `function(observations (B, ...)) -> actions (B, ...)`, row by row independent.
-    `version` is part of the digest: raise it when the function's behaviour changes.
+    The digest covers name, version, width and the file that defines the function; raise `version`
+    when the function changes through anything else (what it imports, what it closes over).
     """
 
     def __init__(
         self, name: str, function: Callable[[Array], Array], *, version: str = "1"
     ) -> None:
         self._function = function
-        digest = digest_json({"kind": "scripted", "name": name, "version": version, "width": WIDTH})
+        named = {"kind": "scripted", "name": name, "version": version, "width": WIDTH}
+        digest = digest_json({**named, "source": _source_digest(function)})
         self._card = PolicyCard(name=name, digest=digest, kind="scripted")
 
     @property
     def card(self) -> PolicyCard:
-        """Name, digest over name, version and width."""
+        """Name, digest over name, version, width and source file."""
         return self._card
 
     def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
@@ -91,6 +96,18 @@ class ScriptedPolicy:
                 f"{len(observations)} observations; return one action per row."
             )
         return actions, state
+
+
+def _source_digest(function: Callable[..., Any]) -> str:
+    """Digest of the file that defines a function, "" if there is none (an interactive session)."""
+    inner: Any = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    try:
+        path = inspect.getsourcefile(inner if inspect.isroutine(inner) else type(inner))
+        return "" if path is None else digest_bytes(Path(path).read_bytes())
+    except (TypeError, OSError):
+        return ""
 
 
 def as_policy(source: object) -> Policy:

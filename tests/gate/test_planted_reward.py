@@ -1,4 +1,4 @@
-"""A reward that pays for flying fast through the gap, whatever is hit: the gate never releases it."""
+"""A reward that pays for flying fast, whatever is hit: the gate never releases the policy."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -38,8 +38,8 @@ _KINDS: dict[type[Formula], tuple[Kind, bool]] = {
     nodes.Since: ("since", False),
     nodes.Trigger: ("since", True),
 }
-FUTURE = ("next", "eventually", "until")
-PAST = ("previous", "once", "since")
+FUTURE: tuple[Kind, ...] = ("next", "eventually", "until")
+PAST: tuple[Kind, ...] = ("previous", "once", "since")
 
 
 @dataclass(frozen=True, slots=True)

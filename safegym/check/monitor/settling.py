@@ -6,7 +6,7 @@ import numpy as np
 
 from safegym.check.monitor.frame import Frame, frame_of
 from safegym.check.monitor.judge import status_of
-from safegym.check.monitor.plan import FUTURE, Plan, plan_of
+from safegym.check.monitor.plan import FUTURE, PAST, Kind, Plan, plan_of
 from safegym.check.monitor.readings import Floats
 from safegym.check.monitor.robustness import Run, arrays_of, run, shortened
 from safegym.check.monitor.share import share_margins, share_of, share_status
@@ -33,7 +33,7 @@ def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
     """Returns where the violation of the episode property settles, None if it is not violated.
 
     A violation never goes away as samples come, so the first sample is found by bisection over
-    prefixes; one pass suffices where the root is `always` over formulas without a future.
+    prefixes; one pass suffices where the root is `always` over formulas of the present.
     """
     formula, rounding, _ = property_of(subject)
     check_trace(trace)
@@ -64,18 +64,23 @@ def _upper_margin(run: Run) -> float | None:
 
 
 def _first_in_one_pass(whole: Run) -> int | None:
-    """The first sample, where the root is a conjunction of `always` over present and past."""
+    """The first sample, where the root is a conjunction of `always` over the present.
+
+    Unbounded ones may read the past too: they end at the last sample seen.
+    """
     plan = whole.plan
     root = plan.slots[-1]
     if plan.share is not None:
         return None
     duties = root.operands if root.kind == "meet" else (len(plan.slots) - 1,)
-    has_future = _futures(plan)
+    has_future, has_past = _contain(plan, FUTURE), _contain(plan, PAST)
     found: list[int] = []
     for index in duties:
         slot = plan.slots[index]
         if slot.kind != "eventually" or not slot.dual or has_future[slot.operands[0]]:
             return None
+        if slot.hi is not None and has_past[slot.operands[0]]:
+            return None  # previous(...) at a sample that the window holds is known one earlier
         first = slot.lo
         last = whole.frame.end if slot.hi is None else min(slot.hi, whole.frame.last)
         values = whole.truth.upper[slot.operands[0]].values[first : last + 1]
@@ -85,11 +90,11 @@ def _first_in_one_pass(whole: Run) -> int | None:
     return min(found, default=None)
 
 
-def _futures(plan: Plan) -> list[bool]:
-    """Whether a future operator is at or below each slot."""
+def _contain(plan: Plan, kinds: tuple[Kind, ...]) -> list[bool]:
+    """Whether an operator of these kinds is at or below each slot."""
     found: list[bool] = []
     for slot in plan.slots:
-        found.append(slot.kind in FUTURE or any(found[operand] for operand in slot.operands))
+        found.append(slot.kind in kinds or any(found[operand] for operand in slot.operands))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 from numpy.typing import NDArray
 
-from safegym.errors import GateError
+from safegym.errors import GateError, SafegymError
 from safegym.gate.replay import Counterexample, ReplayDesk
 from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
@@ -71,7 +71,12 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Step the recorder; an episode that ends is kept for the judging after the rollout."""
-        result = self.env.step(action)
+        try:
+            result = self.env.step(action)
+        except SafegymError:
+            raise
+        except Exception as error:
+            raise self._raised(f"Step {self._steps + 1}", error) from error
         self._steps += 1
         if result[2] or result[3]:
             self._close()
@@ -101,7 +106,12 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
     def _begin(self, start: Start) -> tuple[Any, dict[str, Any]]:
         self.start = start
         self._steps = 0
-        return self.env.reset(seed=start.seed, options=dict(start.options) or None)
+        try:
+            return self.env.reset(seed=start.seed, options=dict(start.options) or None)
+        except SafegymError:
+            raise
+        except Exception as error:
+            raise self._raised("Reset", error) from error
 
     def _close(self) -> None:
         trace = self.recorder.trace
@@ -113,9 +123,21 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
 
     def not_finite(self, what: str) -> GateError:
         """The error for a number that is not finite."""
-        start = self.start
         return GateError(
-            f"{what}, in training episode {start.episode} of slot {self.slot} (seed {start.seed}). "
-            "The last checkpoint is kept. An environment must give finite numbers; run that seed "
-            "alone to find the cause."
+            f"{what}{self._where} An environment must give finite numbers; run that seed alone to "
+            "find the cause."
+        )
+
+    def _raised(self, what: str, error: Exception) -> GateError:
+        return GateError(
+            f"{what} of the environment raised {type(error).__name__}: {error}{self._where} Run "
+            "that seed alone to find the cause."
+        )
+
+    @property
+    def _where(self) -> str:
+        start = self.start
+        return (
+            f", in training episode {start.episode} of slot {self.slot} (seed {start.seed}). The "
+            "last checkpoint is kept."
         )

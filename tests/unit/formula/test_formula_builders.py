@@ -1,7 +1,5 @@
 """Builders, time words, margins' scales."""
 
-# ruff: noqa: SIM300 - swapping the sides of `X <= c` builds another atom
-
 from fractions import Fraction as Rational
 
 import pytest

@@ -1,7 +1,5 @@
 """Canonical text and the parser: exact round trip, precedence, errors with their place."""
 
-# ruff: noqa: SIM300 - swapping the sides of `X <= c` builds another atom
-
 import pytest
 from formula_strategies import X, any_formulas, atoms, roots
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Units against hand values, exact rationals against brute force."""
 
-# ruff: noqa: SIM300 - swapping the sides of `X <= c` builds another atom
-
 import math
 from contextlib import suppress
 from decimal import Decimal
@@ -16,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safegym.errors import FormulaError, UnitError
+from safegym.formula.build import always
 from safegym.formula.functions import (
     convert,
     cos,
@@ -374,3 +373,18 @@ def test_rational_text_is_a_plain_decimal_where_that_is_exact() -> None:
     table = {"0.3": "3/10", "10": "10", "0.005": "1/200", "1/3": "1/3", "-0.25": "-1/4", "0": "0"}
     for text, value in table.items():
         assert rational_text(Rational(value)) == text
+
+
+def test_conversion_of_a_computed_unit_without_a_symbol_says_what_to_do() -> None:
+    speed, hours = Signal("v", "km/h"), Signal("t", "h")
+    with pytest.raises(UnitError, match="a unit without a symbol; convert the terms"):
+        convert(speed * hours, "m")
+    assert str(convert(speed, "m/s")) == "(v * 5{m/s}) / 18{km/h}"
+    with pytest.raises(UnitError, match="unit must be text"):
+        convert(speed, 3)  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("window", [5, {1, 2}, "ab", (1, 2, 3), (None, 1)])
+def test_a_window_that_is_no_pair_is_refused(window: object) -> None:
+    with pytest.raises(FormulaError, match=r"window must be a pair \(a, b\)"):
+        always(X > 0, window=window)  # type: ignore[arg-type]  # on purpose

@@ -42,6 +42,7 @@ def test_a_plan_survives_json_and_its_digest_covers_every_field() -> None:
     changed = {
         "gate_every": 1,
         "screen_every": 2,
+        "first_screen": 4,
         "screen_episodes": 50,
         "cap": 501,
         "attempts": 9,

@@ -18,6 +18,7 @@ from safegym.formula.build import (
     weak_next,
     weak_previous,
 )
+from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
 from safegym.formula.terms import Signal
 from safegym.trace.model import EndKind, Trace
@@ -172,3 +173,18 @@ def test_a_window_far_longer_than_the_trace_costs_no_memory() -> None:
     late = UP.until(DOWN, window=(10**8, 10**9))
     for kind in ("absorbed", "failed", "horizon", "interrupted", "cut"):
         assert judge(late, trace([1.0, 2.0], kind)).status in ("violated", "inconclusive")  # type: ignore[arg-type]  # a kind
+
+
+@pytest.mark.parametrize("end", ["failed", "horizon", "interrupted"])
+def test_rounding_an_unbounded_window_does_not_hide_that_none_of_its_samples_came(
+    end: EndKind,
+) -> None:
+    """always[0.05,inf] at dt 0.1 reads samples 1, 2, ...; sample 0, put in front, is no answer."""
+    one = trace([1.0], end)
+    for formula in (
+        always(UP, window=("0.05", None)),
+        DOWN.release(UP, window=("0.05", None)),
+    ):
+        rounded = judge(Claim(id="a", statement=formula, rounding="conservative"), one)
+        as_written = judge(always(UP, window=("0.1", None)), one)
+        assert rounded.status == as_written.status != "satisfied"

@@ -70,7 +70,9 @@ def test_a_refused_sample_leaves_the_state_as_it_was() -> None:
 def test_a_monitor_that_makes_no_sense_is_refused(arguments: dict[str, int]) -> None:
     with pytest.raises(TraceError, match="at least 1"):
         Monitor(always(X > 0), "0.1", **arguments)
-    with pytest.raises(TraceError, match=r"has shape \(1,\); it must be truth values of shape \(2,\)"):
+    with pytest.raises(
+        TraceError, match=r"has shape \(1,\); it must be truth values of shape \(2,\)"
+    ):
         Monitor(always(X > 0), "0.1", 2).reset([True])
 
 

@@ -5,10 +5,12 @@ from random import Random
 import pytest
 
 from safegym.check.monitor import Settling, judge, settling
-from safegym.formula.build import always, eventually, fraction, never
+from safegym.formula.build import always, eventually, fraction, historically, never, previous
 from safegym.formula.nodes import Formula, all_of
 from safegym.formula.terms import Signal
-from safegym.trace.model import Trace
+from safegym.trace.model import EndKind, Trace
+
+END: EndKind = "interrupted"
 
 X, Y = Signal("x"), Signal("y")
 FORMULAS: list[Formula] = [
@@ -63,3 +65,26 @@ def test_without_comparable_margins_only_the_step_is_given() -> None:
     metres, newtons = Signal("m", unit="m"), Signal("n", unit="N")
     trace = Trace.from_arrays({"m": [0, 2], "n": [0, 0]}, dt="0.1")
     assert settling(always((metres < 1) & (newtons < 1)), trace) == Settling(1, None)
+
+
+@pytest.mark.parametrize(
+    ("formula", "step"),
+    [
+        (always((X > 0) & previous(X > 1), window=("0.2", "0.3")), 1),
+        (always(historically(X > 1, lasting="0.3"), window=("0.3", "0.4")), 1),
+        (always((X > 0) & previous(X > 1)), 0),
+        (always(historically(X > 1, lasting="0.3")), 1),
+    ],
+)
+def test_a_past_operator_settles_as_soon_as_its_samples_are_seen(
+    formula: Formula, step: int
+) -> None:
+    trace = Trace.from_arrays({"x": [2.0, 1.0, 2.0, 2.0, 2.0]}, dt="0.1")
+    found = settling(formula, trace)
+    assert found is not None
+    assert found.step == step
+    prefixes = [
+        judge(formula, Trace.from_arrays({"x": [2.0, 1.0, 2.0][: k + 1]}, dt="0.1", end=END)).status
+        for k in range(step + 1)
+    ]
+    assert prefixes.index("violated") == step

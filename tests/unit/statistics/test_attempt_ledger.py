@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -388,3 +389,18 @@ def test_a_failed_write_leaves_the_file_as_it_was(
 
 def _no_space(file: int) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_threads_that_ask_at_once_miss_no_burnt_seed(tmp_path: Path) -> None:
+    """A record taken in by two threads must not count twice, or the next one is never read."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        writer, reader = opened(tmp_path), opened(tmp_path)
+        with ThreadPoolExecutor(8) as pool:
+            for seed in range(60):
+                writer.burn([seed])
+                asked = list(pool.map(reader.is_burnt, [seed] * 8))
+                assert all(asked)
+    finally:
+        sys.setswitchinterval(before)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_eprocess import slow_above, slow_below
 
-from safegym.check.statistics import EProcess
+from safegym.check.statistics import EProcess, interval, spent_level
+from safegym.check.statistics.statements import statement
 from safegym.errors import EvidenceError
 
 outcomes = st.lists(st.sampled_from(["safe", "safe", "safe", "violated", "undecided"]), max_size=80)
@@ -252,3 +253,34 @@ def _seconds_for(process: EProcess, updates: int) -> float:
     for i in range(updates):
         process.update(violations=int(i % 100 == 0), undecided=0, episodes=1)
     return time.perf_counter() - start
+
+
+def test_more_episodes_than_can_be_run_are_refused_and_not_counted() -> None:
+    process = EProcess(0.01, 0.05)
+    for episodes in (10**16, 10**40, 10**5000):
+        with pytest.raises(EvidenceError, match=r"at most 10\^15"):
+            process.update(violations=episodes // 1000, episodes=episodes)
+        with pytest.raises(EvidenceError, match=r"at most 10\^15"):
+            process.kmax(episodes)
+        with pytest.raises(EvidenceError, match=r"at most 10\^15"):
+            interval(0, episodes)
+    assert process.episodes == 0
+    state = process.state() | {"episodes": 10**400, "violations": 10**390}
+    with pytest.raises(EvidenceError, match=r"at most 10\^15"):
+        EProcess.from_state(state)
+
+
+@pytest.mark.parametrize("text", ["1e4000", "0.5", " 1/2", "1/0", "1_0/20", "1/2\n", "٣/٤"])
+def test_a_state_holds_plain_quotients_only(text: str) -> None:
+    """An exponent would be written out in full: a few characters could fill the memory."""
+    with pytest.raises(EvidenceError, match="must be text such as"):
+        EProcess.from_state(EProcess(0.01, 0.05).state() | {"threshold": text})
+
+
+def test_statements_never_round_confidence_up_or_level_down() -> None:
+    process = EProcess(0.01, spent_level(0.01, 1))
+    process.update(episodes=1000)
+    text = statement(process, attempt=1)
+    assert "at 0.99392 confidence" in text
+    assert "level 0.00608;" in text
+    assert "at 0.99 confidence" in statement(process, confidence=0.99)

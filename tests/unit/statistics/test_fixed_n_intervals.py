@@ -143,3 +143,16 @@ def test_very_long_tails_move_outward_instead(monkeypatch: pytest.MonkeyPatch) -
     upper, lower = clopper_pearson_upper(30, 90, level), clopper_pearson_lower(30, 90, level)
     assert exact[0] < upper < exact[0] * (1 + 1e-8)
     assert exact[1] * (1 - 1e-8) < lower < exact[1]
+
+
+@pytest.mark.parametrize("level", [1e-2, 1e-12, 1e-13, 1e-15])
+def test_an_upper_limit_at_a_tiny_level_is_not_below_the_exact_one(level: float) -> None:
+    """With 1 - level rounded to binary64 it was, by 2e-7 of it, where counts are large."""
+    upper = clopper_pearson_upper(30_000, 10_000_000, Fraction(level))
+    assert stats.binom.cdf(30_000, 10_000_000, upper) <= level * (1 + 1e-6)
+    assert stats.binom.cdf(30_000, 10_000_000, upper * (1 - 1e-8)) > level
+
+
+def test_a_refused_confidence_is_told_a_confidence_that_works() -> None:
+    with pytest.raises(EvidenceError, match=r"write for example confidence=0\.95"):
+        interval(3, 40, confidence=95)

@@ -6,9 +6,11 @@ import pytest
 
 from safegym.check.monitor import judge
 from safegym.check.symbolic.specification import check_specification
+from safegym.errors import FormulaError
 from safegym.formula.build import always, eventually, fraction, never, prob, rising
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
+from safegym.formula.text import parse
 
 X = Signal("x", "m", bounds=(0.0, 10.0))
 Y = Signal("y", "m", bounds=(0.0, 10.0), max_rate=1.0)
@@ -99,3 +101,73 @@ def test_a_question_out_of_time_is_unknown_never_a_verdict() -> None:
     report = check_specification([claim], dt=DT, horizon=60, timeout=0.001)
     assert report.status == "unknown"
     assert "no answer in time" in {finding.answer for finding in report.findings}
+
+
+def test_a_rounded_claim_can_fail_where_its_rounded_form_can() -> None:
+    """Strengthening the negation instead would leave `eventually[0.05,0.08]` no sample at all."""
+    claim = Claim(
+        id="s.round", statement=always(X > 5, window=("0.05", "0.08")), rounding="conservative"
+    )
+    report = check_specification([claim], dt=DT, horizon=5)
+    assert report.status == "ok"
+    for finding in report.findings:
+        assert finding.witness is not None
+        wanted = "satisfied" if finding.question == "can hold" else "violated"
+        assert judge(claim, finding.witness).status == wanted
+
+
+def test_the_condition_of_a_rounded_claim_arises_where_it_is_asked_for() -> None:
+    """The condition stands negated in the claim, so its window grows: it reads samples 0 and 1."""
+    condition = eventually(X > 6, window=("0.05", "0.08"))
+    claim = Claim(id="s.cond", statement=always(condition.implies(Y < 5)), rounding="conservative")
+    assert answers(claim)["its condition can arise", ("s.cond",)] == "ok"
+
+
+def test_one_name_in_two_units_is_refused_not_compared() -> None:
+    near = Claim(id="s.near", statement=always(Signal("d", "m") > 1))
+    far = Claim(id="s.far", statement=always(Signal("d", "mm") < 0.5))
+    with pytest.raises(FormulaError, match=r"'d' is declared in two ways.*claim s\.far"):
+        check_specification([near, far], dt=DT, horizon=3)
+
+
+def test_limits_that_differ_are_refused_unless_they_are_replaced() -> None:
+    one = Claim(id="s.one", statement=always(Signal("d", bounds=(0, 1)) < 5))
+    two = Claim(id="s.two", statement=eventually(Signal("d", bounds=(0, 9)) > 4))
+    with pytest.raises(FormulaError, match="is declared in two ways"):
+        check_specification([one, two], dt=DT, horizon=3)
+    given = [Signal("d", bounds=(0, 9))]
+    assert check_specification([one, two], dt=DT, horizon=3, signals=given).status == "ok"
+
+
+def test_a_mode_takes_only_the_values_that_have_labels() -> None:
+    mode = Signal("mode", labels=("RUN", "STOP"))
+    either = Claim(id="s.mode", statement=always(mode.is_("RUN") | mode.is_("STOP")))
+    assert answers(either)["can fail", ("s.mode",)] == "flawed"
+
+
+def test_undeclared_vectors_are_asked_about_by_component() -> None:
+    claims = [
+        Claim(id="s.vector", statement=always(parse("x[0] > 1 implies x[2] > 0"))),
+        Claim(id="s.later", statement=always(parse("x[4] > 0"))),
+    ]
+    assert check_specification(claims, dt=DT, horizon=4).status == "ok"
+
+
+def test_many_claims_about_probabilities_are_settled_without_asking_every_pattern() -> None:
+    """2^14 patterns of truth values; those that some trace begins with are few."""
+    claims = [
+        Claim(id=f"s.p{level}", statement=prob(eventually(X > level / 2)) >= 0.5)
+        for level in range(12)
+    ]
+    claims += [
+        Claim(id="s.low", statement=prob(always(X < 4)) >= 0.5),
+        Claim(id="s.high", statement=prob(always(X > 4.5)) >= 0.2),
+    ]
+    report = check_specification(claims, dt=DT, horizon=2)
+    assert report.findings[-1].question == "can hold together"
+    assert report.findings[-1].status == "ok"
+
+
+def test_a_horizon_beyond_reason_is_unknown_and_ends() -> None:
+    claim = Claim(id="s.long", statement=always(X > 0, lasting=10**9))
+    assert set(answers(claim).values()) == {"unknown"}
