@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from safegym.cli.console import Exit, evidence_table, out, print_json
+from safegym.cli.console import Exit, err, evidence_table, out, print_json
 from safegym.cli.policies import OPTION_HELP, load
 from safegym.cli.progress import GateProgress
 
@@ -35,11 +35,24 @@ def certify(
     plan = GatePlan(lift=lift, level=level, seed=seed)
     setting = certification_setting(name, budget=budget, plan=plan, workers=workers)
     chosen = load(policy, setting.spec, trust_pickle=trust_pickle, algorithm=algorithm)
-    with GateProgress(quiet=as_json) as progress:
-        attempt = certify_setting(setting, chosen, out=to, listener=progress.gate)
+    try:
+        with GateProgress(quiet=as_json) as progress:
+            attempt = certify_setting(setting, chosen, out=to, listener=progress.gate)
+    except KeyboardInterrupt:
+        err.print("An attempt that began counts; run again, and it keeps its number and episodes.")
+        raise
     if as_json:
         evidence = [{**evidence_json(e), "surplus": e.surplus} for e in attempt.evidence]
-        print_json({"outcome": attempt.outcome, "attempt": attempt.number, "evidence": evidence})
+        print_json(
+            {
+                "outcome": attempt.outcome,
+                "attempt": attempt.number,
+                "replayed": attempt.replayed,
+                "policy": attempt.policy_digest,
+                "reasons": list(attempt.reasons),
+                "evidence": evidence,
+            }
+        )
     else:
         title = f"{name}, attempt {attempt.number}: {attempt.outcome}"
         out.print(evidence_table(title, attempt.evidence))
