@@ -130,6 +130,18 @@ def trusted_keys(paths: Iterable[str | os.PathLike[str]]) -> tuple[PublicKey, ..
     return named if own is None else (own,)
 
 
+def keys_for(
+    place: str | os.PathLike[str], paths: Iterable[str | os.PathLike[str]]
+) -> tuple[PublicKey, ...]:
+    """The trusted keys for looking at a run folder or bundle; asks for `place` first.
+
+    Raises AuditError if there is nothing at `place`, or no key.
+    """
+    if not Path(place).exists():
+        raise AuditError(f"There is no run folder or bundle {place}.", step="bounded reads")
+    return trusted_keys(paths)
+
+
 def parse_key(pem: bytes) -> PublicKey:
     """Read a public Ed25519 key from PEM bytes. Raises AuditError."""
     try:

@@ -22,11 +22,11 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check signatures, tree, digests and references, and derive every verdict again."""
-    from safegym.audit.sign import trusted_keys
+    from safegym.audit.sign import keys_for
     from safegym.audit.verify import verify as verify_bundle
     from safegym.gate.rederive import rederive
 
-    keys = trusted_keys(key or [])
+    keys = keys_for(bundle, key or [])
     if not as_json and not key:
         out.print("no --key given: trusting your own default key")
     with working(f"verifying {bundle}", quiet=as_json):

@@ -32,8 +32,8 @@ def report(
 def write(run: Path, to: Path | None, keys: list[Path]) -> Path:
     """Write the report of a run or bundle, its verdicts derived again; returns the page."""
     from safegym.audit.report import write_report
-    from safegym.audit.sign import trusted_keys
+    from safegym.audit.sign import keys_for
     from safegym.gate.rederive import rederive
 
     default = run.with_suffix(".html") if run.is_file() else run / "report.html"
-    return write_report(run, to or default, keys=trusted_keys(keys), rederive=rederive)
+    return write_report(run, to or default, keys=keys_for(run, keys), rederive=rederive)

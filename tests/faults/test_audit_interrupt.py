@@ -14,11 +14,6 @@ from safegym.audit.verify import verify
 WAIVER = {"claim_id": "c", "who": "a", "why": "b", "expiry": "2026-12-31"}
 
 
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SAFEGYM_HOME", str(tmp_path / "home"))
-
-
 def append_and_seal(log: AuditLog, times: int) -> None:
     for _ in range(times):
         log.append("waiver", WAIVER)

@@ -16,7 +16,7 @@ KILLS = 10
 TRAIN = [
     "train",
     "classic/cartpole-v0",
-    *("--steps", "16384", "--every", "2048", "--screen", "20", "--cap", "120", "--lift", "0.9"),
+    *("--steps", "32768", "--every", "2048", "--screen", "20", "--cap", "120", "--lift", "0.9"),
 ]
 
 
@@ -52,8 +52,9 @@ def safegym(home: Path, *words: str) -> Command:
 
 
 def wait_for(path: Path, command: Command) -> None:
+    """Until there is something at `path`."""
     deadline = time.monotonic() + 120
-    while not path.exists():
+    while not path.exists() or (path.is_file() and not path.stat().st_size):
         assert command.process.poll() is None, command.output.read_text()
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -70,17 +71,19 @@ def verified(home: Path, run: Path) -> str:
 @pytest.mark.slow
 def test_ten_kills_at_random_moments_leave_a_run_that_resumes_and_verifies(tmp_path: Path) -> None:
     home, run = tmp_path / "home", tmp_path / "run"
-    chance = random.Random(20260)
+    chance, kills = random.Random(20260), 0
     command = safegym(home, *TRAIN, "--out", str(run))
     wait_for(run / "last.json", command)
     for _ in range(KILLS):
-        time.sleep(chance.uniform(0.0, 9.0))
+        time.sleep(chance.uniform(0.0, 7.0))
         if command.process.poll() is not None:
             break
+        kills += 1
         command.end(signal.SIGKILL)
         command = safegym(home, "train", "--resume", str(run))
     status, output = command.ended()
     assert status in (0, 3), output
+    assert kills == KILLS, f"the run ended after {kills} kills; make it longer"
     assert verified(home, run) == "intact"
 
 

@@ -1,6 +1,5 @@
 """What may be claimed from episodes: e-processes, intervals, levels, plans, the attempt ledger."""
 
-from safegym.check.statistics.conjunction import Conjunction
 from safegym.check.statistics.eprocess import EProcess
 from safegym.check.statistics.intervals import VALIDITY, Interval, interval, labelled_interval
 from safegym.check.statistics.ledger import (
@@ -38,7 +37,6 @@ __all__ = [
     "AttemptOutcome",
     "AttemptRecord",
     "CertificationPlan",
-    "Conjunction",
     "Decision",
     "EProcess",
     "Interval",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from safegym.audit.sign import default_signer
 from safegym.cli import console
 from safegym.cli.application import run
 
@@ -55,7 +56,9 @@ CART = "classic/cartpole-v0"
 def test_bad_input_is_answered_in_words_with_status_two_and_as_json(
     line: str, words: str, capsys: pytest.CaptureFixture[str], own_home: Path
 ) -> None:
+    default_signer()
     arguments = line.replace("OUT", str(own_home / "run")).split()
+    capsys.readouterr()
     assert run(arguments) == 2
     captured = capsys.readouterr()
     assert words in captured.err

@@ -431,7 +431,7 @@ def test_a_real_certification_is_reported_and_derived_again(
     spec = find("classic/cartpole-v0")
     assert spec.good is not None
     plan = GatePlan(cap=60, seed=5)
-    certify(spec, spec.good(), budget=60, plan=plan, out=tmp_path / "run")
+    certify(spec, spec.good(), budget=80, plan=plan, out=tmp_path / "run")
     text = Page(render_report(tmp_path / "run", rederive=rederive)).text
     assert "came out as logged" in text
     assert "There was no training in this log" in text

@@ -16,7 +16,7 @@ from safegym.audit.sign import signer_of
 from safegym.check.statistics.levels import spent_level
 from safegym.digest import digest_text
 from safegym.formula.build import always, eventually, prob
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, set_digest
 from safegym.formula.terms import Signal
 from safegym.gate.evidence import Basis, claimed_threshold, evidence_json, gather
 from safegym.gate.judging import EpisodeBook, Judged, judge_all
@@ -24,7 +24,7 @@ from safegym.gate.obligation import obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.registration import MEANING, obligation_json
 from safegym.gate.screen import METHOD, allowed
-from safegym.gate.setting import set_digest
+from safegym.gate.setting import terms_digest
 from safegym.gate.tally import Tally
 from safegym.trace.model import Trace
 
@@ -144,7 +144,7 @@ class Trail:
                 }
                 for claim in self.claims
             ],
-            "digest": set_digest(self.obligations),
+            "digest": set_digest(item.claim for item in self.obligations),
         }
         if findings is not None:
             spec["specification"] = list(findings)
@@ -154,7 +154,8 @@ class Trail:
         plan: dict[str, Any] = {
             "plan": self.plan.to_json(),
             "digest": self.plan.digest,
-            "claims_digest": set_digest(self.obligations),
+            "claims_digest": set_digest(item.claim for item in self.obligations),
+            "terms_digest": terms_digest(self.obligations),
             "obligations": [obligation_json(item, self.plan) for item in self.obligations],
             "spending": "level * 6 / (pi^2 j^2) at attempt j",
             "meaning": MEANING,
@@ -295,7 +296,7 @@ class Trail:
             "attempt": tally.attempt,
             "policy": digest,
             "scenario": SCENARIO,
-            "claims": set_digest(self.obligations),
+            "claims": set_digest(item.claim for item in self.obligations),
             "cap": self.plan.cap,
             "clean_episodes_needed": 377,
             "levels": levels,

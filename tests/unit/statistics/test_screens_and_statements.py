@@ -2,12 +2,10 @@
 
 import itertools
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
 from safegym.check.statistics import (
-    Conjunction,
     EProcess,
     MeanEProcess,
     Screen,
@@ -41,55 +39,6 @@ def test_a_screen_stops_counting_when_it_has_decided() -> None:
 def test_a_screen_that_cannot_fail_is_refused(episodes: int, allowed: int) -> None:
     with pytest.raises(EvidenceError, match="can never fail"):
         Screen(episodes, allowed)
-
-
-def build() -> Conjunction:
-    return Conjunction({"hit": EProcess(0.1, 0.05), "goal": EProcess(0.3, 0.01)})
-
-
-def test_a_conjunction_is_satisfied_only_when_every_claim_is() -> None:
-    both = build()
-    statuses = []
-    while both.status == "inconclusive":
-        statuses.append(both.update({"hit": "safe", "goal": "satisfied"}))
-    assert statuses[-1] == "satisfied"
-    needed = [process.first_clean for process in both.processes.values()]
-    assert len(statuses) == max(needed)
-    assert [p.decided_at for p in both.processes.values()] == needed
-    assert both.level == 0.05
-    assert "passes at its own level" in both.joint_statement()
-
-
-def test_a_conjunction_is_violated_as_soon_as_one_claim_is_refuted() -> None:
-    both = build()
-    while both.status == "inconclusive":
-        both.update({"hit": "safe", "goal": "violated"})
-    assert both.status == "violated"
-    assert both.processes["goal"].decision == "above"
-    assert both.futile(10**6)
-    assert "one at a time" in both.joint_statement()
-
-
-def test_an_episode_must_speak_to_every_claim() -> None:
-    both = build()
-    episodes: list[dict[str, Any]] = [
-        {"hit": "safe"},
-        {"hit": "safe", "goal": "safe", "tilt": "safe"},
-    ]
-    for outcomes in episodes:
-        with pytest.raises(EvidenceError, match="outcome for each"):
-            both.update(outcomes)
-    with pytest.raises(EvidenceError, match="got 'maybe'"):
-        both.update({"hit": "safe", "goal": "maybe"})  # type: ignore[dict-item]  # refused
-    assert both.processes["hit"].episodes == 0
-    with pytest.raises(EvidenceError, match="at least one claim"):
-        Conjunction({})
-
-
-def test_a_conjunction_survives_being_stored() -> None:
-    both = build()
-    both.update({"hit": "violated", "goal": "undecided"})
-    assert Conjunction.from_state(both.state()).state() == both.state()
 
 
 def test_statements_say_what_was_found_and_how() -> None:
