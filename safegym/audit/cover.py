@@ -1,6 +1,7 @@
 """Steps 6 and 7 of verification: the files that records name, and the records they name."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from safegym.audit import layout
@@ -11,7 +12,7 @@ from safegym.audit.record import AuditRecord
 from safegym.audit.references import LeafIndex, named_artifacts
 from safegym.errors import AuditError
 
-SHOWN = 10
+SHOWN = 6
 
 
 def artifacts(examined: Examination) -> Iterator[Finding]:
@@ -87,11 +88,17 @@ def _check_file(examined: Examination, name: str, index: int, artifact: dict[str
 def _outside(examined: Examination, wanted: set[str]) -> Iterator[Finding]:
     names = [n for n in examined.files.names() if n not in wanted and n not in layout.OWN]
     if names:
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        yield Finding(
-            "warning",
-            f"The log does not cover {', '.join(names[:SHOWN])}{more}: do not rely on them.",
-        )
+        shown = ", ".join(_grouped(names))
+        yield Finding("warning", f"The log does not cover {shown}: do not rely on them.")
+
+
+def _grouped(names: Sequence[str]) -> list[str]:
+    """Each name at the top of the run, and how many lie in each folder."""
+    inside = Counter(name.partition("/")[0] for name in names if "/" in name)
+    above = [name for name in names if "/" not in name]
+    more = [f"{len(above) - SHOWN} more"] if len(above) > SHOWN else []
+    folders = [f"{count} in {folder}/" for folder, count in sorted(inside.items())]
+    return [*above[:SHOWN], *more, *folders]
 
 
 def references(examined: Examination) -> Iterator[Finding]:

@@ -162,7 +162,7 @@ class Claim:
 
     @property  # last, because the name hides the decorator from here on
     def property(self) -> Formula:
-        """The episode property g: what one episode must satisfy (language.md).
+        """The episode property g: what one episode must satisfy (docs/reference/language.md).
 
         The formula of a bare statement and of `prob(f) >= p`, its negation for `prob(f) < p`.
         Raises FormulaError for a mean, which no single episode keeps or breaks.

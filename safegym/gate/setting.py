@@ -47,7 +47,7 @@ class Setting:
         return terms_digest(self.obligations)
 
     def seeds(self, policy_digest: str, stream: Stream, attempt: int) -> Callable[[int], int]:
-        """Index -> seed of that episode on a stream (evidence.md, rule 9)."""
+        """Index -> seed of that episode on a stream (docs/explanation/evidence.md, Seeds)."""
         plan, spec, claims = self.plan, self.spec, self.claims_digest
 
         def seed_of(index: int) -> int:
@@ -78,7 +78,7 @@ class Setting:
             runner.close()
 
     def assumptions(self, policy: Policy) -> tuple[str, ...]:
-        """What every figure of this setting rests on (evidence.md, rule 8)."""
+        """What every figure of this setting rests on."""
         spec = self.spec
         return (
             f"scenario {spec.name} ({spec.digest})",

@@ -1,6 +1,6 @@
 """Seeds of episodes: from digests, never from counters or workers.
 
-Source: evidence.md, rule 9.
+Why they follow from digests: docs/explanation/evidence.md, Seeds.
 """
 
 from typing import Literal, get_args

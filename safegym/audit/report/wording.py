@@ -92,7 +92,7 @@ def _withheld(story: Story) -> str:
 
 
 def _caution(story: Story, attempt: Attempt | None) -> str:
-    """Without a release, claims that passed alone stand alone (evidence.md, rule 7)."""
+    """Without a release, claims that passed alone stand alone."""
     if story.promoted or attempt is None:
         return ""
     levels = [

@@ -1,7 +1,7 @@
 """The rules of the temporal operators over strips, in one lattice.
 
 Written for the existential operators; the caller passes the dual lattice for the universal ones.
-Semantics: language.md, "Semantics (discrete time)". `absent` says that samples past the last one
+Semantics: docs/reference/language.md. `absent` says that samples past the last one
 do not exist (windows are cut); otherwise a strip's last value repeats for ever.
 """
 

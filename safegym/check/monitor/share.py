@@ -1,4 +1,4 @@
-"""The share of an episode's samples where a formula holds (language.md, semantics 10)."""
+"""The share of an episode's samples where a formula holds."""
 
 import operator
 from collections.abc import Callable

@@ -108,7 +108,7 @@ def make_envs(spec: ScenarioSpec, settings: TrainSettings, claims: Sequence[Clai
 def training_seed(
     root: int, scenario_digest: str, claims_digest: str, slot: int, episode: int
 ) -> int:
-    """Seed of training episode `episode` of `slot` (evidence.md, rule 9; stream "train")."""
+    """Seed of training episode `episode` of `slot` (stream "train")."""
     return episode_seed(root, "", scenario_digest, claims_digest, "train", slot, episode)
 
 

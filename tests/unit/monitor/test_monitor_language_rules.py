@@ -1,4 +1,4 @@
-"""The rules of language.md, each on a trace small enough to check by hand."""
+"""The rules of the language, each on a trace small enough to check by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Defects measured in other monitors (rivals.md), each kept out by a test."""
+"""Defects measured in other monitors, each kept out by a test."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""Second opinion on e-values: evidence.md, rule 1, written out without any of the library."""
+"""Second opinion on e-values: the mixture written out without any of the library."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -7,7 +7,7 @@ RATIOS = [float(Decimal(1) / 32 * Decimal("28.8") ** (Decimal(j) / 11)) for j in
 
 
 def slow_below(k: int, n: int, p0: Fraction) -> Fraction:
-    """E_n written out from evidence.md, rule 1, in 120 digits (ties aside, exact enough)."""
+    """E_n written out in 120 digits (ties aside, exact enough)."""
     ratios = [Fraction(0), *(Fraction(ratio) for ratio in RATIOS)]
     weights = [Fraction(1, 2)] + [Fraction(1, 24)] * 12
     return slow_mixture(k, n, p0, weights, [ratio * p0 for ratio in ratios])
