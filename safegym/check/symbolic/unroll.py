@@ -1,8 +1,8 @@
 """Unrolling a step formula into one z3 Boolean a sample, by the rules of the language.
 
 Written from the semantics (docs/reference/language.md and docs/decisions/0001), apart from the
-monitor, so that the two can be compared. A value that is not known is the Boolean `unknown`: unrolling with False
-gives what must hold whatever it is, with True what may hold.
+monitor, so that the two can be compared. A value that is not known is the Boolean `unknown`:
+unrolling with False gives what must hold whatever it is, with True what may hold.
 """
 
 from collections.abc import Callable, Iterable
