@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import safegym as sg
+from safegym.gate.events import AttemptClosed, AttemptStarted, ScreenDone
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp()) / "run"
 
@@ -37,8 +38,14 @@ plan = sg.GatePlan(gate_every=8_192, screen_episodes=60, cap=400)
 
 def tell(event: object) -> None:
     """Print what the gate says; everything it saw is in the log."""
-    if type(event).__name__ in ("ScreenDone", "AttemptStarted", "AttemptClosed", "GateDecided"):
-        print(f"  {event!s:.160}")
+    match event:
+        case ScreenDone():
+            word = "passed" if event.passed else "not passed"
+            print(f"  epoch {event.epoch}: screen {word}: {event.violations}")
+        case AttemptStarted():
+            print(f"  attempt {event.attempt}: {event.clean} clean episodes would certify")
+        case AttemptClosed():
+            print(f"  attempt {event.attempt}: {event.outcome} {'; '.join(event.reasons)}")
 
 
 run = sg.train(

@@ -185,7 +185,11 @@ class StoredZip:
                 raise AuditError(f"{entry.name} exceeds {limits.artifact_bytes} bytes.", step=STEP)
             local = entry.local()
             if entry.offset != position or self._at(position, len(local)) != local:
-                raise AuditError(f"The header of {entry.name!r} is not a bundle's.", step=STEP)
+                raise AuditError(
+                    f"The header of {entry.name!r} is not one that safegym writes: another tool "
+                    "rewrote this ZIP. Unzip it and verify the folder.",
+                    step=STEP,
+                )
             position, before = entry.data_offset + entry.size, raw
             folded.add(entry.name.casefold())
         if position != end:

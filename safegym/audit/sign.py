@@ -29,6 +29,7 @@ from securesystemslib.signer import (
     SSlibKey as _SSlibKey,  # pyright: ignore[reportPrivateImportUsage] - lacks __all__
 )
 
+from safegym.audit import layout
 from safegym.errors import AuditError
 from safegym.home import keys_folder
 
@@ -139,6 +140,10 @@ def keys_for(
     """
     if not Path(place).exists():
         raise AuditError(f"There is no run folder or bundle {place}.", step="bounded reads")
+    if Path(place).is_dir() and not (Path(place) / layout.LOG).is_file():
+        raise AuditError(
+            f"{place} is not a run folder: it holds no {layout.LOG}.", step="bounded reads"
+        )
     return trusted_keys(paths)
 
 
@@ -147,6 +152,11 @@ def parse_key(pem: bytes) -> PublicKey:
     try:
         public = serialization.load_pem_public_key(pem)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        if b"PRIVATE KEY" in pem:
+            raise AuditError(
+                f"This is a private key, which stays with its owner; pass its public half "
+                f"({PUBLIC_NAME})."
+            ) from error
         raise AuditError(f"This is not a public key in PEM form: {error}.") from error
     if not isinstance(public, Ed25519PublicKey):
         raise AuditError(f"Trusted keys are Ed25519 keys; this one is {type(public).__name__}.")

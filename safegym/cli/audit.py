@@ -19,9 +19,14 @@ def verify(
         list[Path] | None,
         typer.Option("--key", help="Trusted public key (PEM). Default: your own key."),
     ] = None,
+    pin: Annotated[
+        Path | None,
+        typer.Option("--pin", help="A checkpoint noted earlier: a copy of its checkpoints.txt."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check signatures, tree, digests and references, and derive every verdict again."""
+    from safegym.audit.examine import read_pinned
     from safegym.audit.sign import keys_for
     from safegym.audit.verify import verify as verify_bundle
     from safegym.gate.rederive import rederive
@@ -30,7 +35,8 @@ def verify(
     if not as_json and not key:
         out.print("no --key given: trusting your own default key")
     with working(f"verifying {bundle}", quiet=as_json):
-        report = verify_bundle(bundle, keys=keys, rederive=rederive)
+        pinned = None if pin is None else read_pinned(pin)
+        report = verify_bundle(bundle, keys=keys, rederive=rederive, pinned=pinned)
     if as_json:
         print_json(report.to_json())
     else:

@@ -12,6 +12,7 @@ from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.tail import tail_steps
 from safegym.policy.base import Policy
+from safegym.scenario.agreement import refuse_other_signals
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.runner import Runner
 from safegym.scenario.seeds import Stream, episode_seed
@@ -98,13 +99,15 @@ def terms_digest(items: Sequence[Obligation]) -> str:
 def make_setting(spec: ScenarioSpec, gate: Gate, *, workers: int = 1) -> Setting:
     """Bind a gate to a scenario.
 
-    Raises UnsupportedError where a claim needs samples past the horizon that the scenario's
-    simulator cannot give, GateError where nothing can be certified.
+    Raises ScenarioError or UnitError where a claim reads other signals than the scenario records,
+    UnsupportedError where it needs samples past the horizon that the simulator cannot give,
+    GateError where nothing can be certified.
     """
     claims = spec.claims if gate.claims is None else gate.claims
     bound = obligations(claims, gate.plan)
     tail = 0
     for claim in claims:
+        refuse_other_signals(spec, claim)
         steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding)
         needed = tail_steps(steps, spec.horizon)
         if needed and not spec.can_run_tail:

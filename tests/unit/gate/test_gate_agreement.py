@@ -1,0 +1,45 @@
+"""Claims and scenarios must mean the same signals."""
+
+import pytest
+
+from safegym.errors import ScenarioError, UnitError
+from safegym.formula.build import always, prob
+from safegym.formula.claim import Claim
+from safegym.formula.terms import Signal
+from safegym.formula.text import parse
+from safegym.gate.plan import Gate
+from safegym.gate.setting import make_setting
+from safegym.scenario.registry import find, names
+
+
+@pytest.mark.parametrize("unit", ["deg", "m", "N", "1"])
+def test_a_claim_in_another_unit_than_the_scenario_records_is_refused(unit: str) -> None:
+    angle = Signal("pole_angle", unit=unit)
+    claim = Claim(id="pole.other", statement=prob(always(abs(angle) <= 12)) >= 0.9)
+    with pytest.raises(UnitError, match=r"records it in rad, and nothing is converted silently"):
+        make_setting(find("classic/cartpole-v0"), Gate(claims=(claim,)))
+
+
+def test_an_undeclared_signal_of_a_text_is_refused_with_the_line_that_works() -> None:
+    claim = Claim(id="pole.text", statement=prob(parse("always(pole_angle <= 1)")) >= 0.9)
+    with pytest.raises(UnitError, match=r"parse\(text, signals=spec\.signals\)"):
+        make_setting(find("classic/cartpole-v0"), Gate(claims=(claim,)))
+
+
+def test_an_unknown_signal_is_refused_with_the_nearest_names() -> None:
+    angle = Signal("pole_angel", unit="rad")
+    claim = Claim(id="pole.typo", statement=prob(always(angle <= 1)) >= 0.9)
+    with pytest.raises(ScenarioError, match=r"did you mean pole_angle"):
+        make_setting(find("classic/cartpole-v0"), Gate(claims=(claim,)))
+
+
+def test_a_vector_read_as_a_scalar_is_refused() -> None:
+    angle = Signal("pole_angle", unit="rad", shape=(2,))
+    claim = Claim(id="pole.shape", statement=prob(always(angle[0] <= 1)) >= 0.9)
+    with pytest.raises(ScenarioError, match=r"records it with shape \(\)"):
+        make_setting(find("classic/cartpole-v0"), Gate(claims=(claim,)))
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_library_scenarios_agree_with_their_own_claims(name: str) -> None:
+    assert make_setting(find(name), Gate()).claims
