@@ -30,6 +30,7 @@ import gymnasium as gym
 import torch
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from safegym.formula.claim import set_digest
 from safegym.gate.penalty import PenaltySettings
 from safegym.gate.replay import ReplayDesk, ReplaySettings
 from safegym.gate.trainer.events import EpochEnded
@@ -41,7 +42,6 @@ from safegym.gate.trainer.slots import TrainingSlot
 from safegym.gate.trainer.vector import training_seed
 from safegym.policy.sb3 import freeze, load_policy
 from safegym.scenario.registry import find
-from safegym.scenario.seeds import claim_set_digest
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.wrap import recorded
 
@@ -66,7 +66,7 @@ class Plain(gym.Wrapper[Any, Any, Any, Any]):
 
 def seeds(spec: ScenarioSpec, settings: TrainSettings) -> Any:
     """(slot, episode) -> seed, as the trainer draws them."""
-    claims = claim_set_digest([claim.digest for claim in spec.claims])
+    claims = set_digest(spec.claims)
     return partial(training_seed, settings.seed, spec.digest, claims)
 
 
