@@ -85,9 +85,10 @@ def die_always(main_process, observations):
 @pytest.mark.slow
 def test_a_worker_that_dies_has_its_chunk_run_again(tmp_path):
     function = partial(die_once, str(tmp_path / "died"), os.getpid())
-    found = digests(walk(), ScriptedPolicy("follow", function), 2)
+    policy = ScriptedPolicy("follow", function)
+    found = digests(walk(), policy, 2)
     assert (tmp_path / "died").exists()
-    assert found == digests(walk(), follower(), 1)
+    assert found == digests(walk(), policy, 1)
 
 
 @pytest.mark.slow
