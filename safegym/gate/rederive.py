@@ -20,6 +20,7 @@ from safegym.gate.plan import GatePlan
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of
 from safegym.gate.registration import obligation_json
 from safegym.gate.setting import terms_digest
+from safegym.policy.stored import DOCUMENT, WEIGHTS, stored_digest
 from safegym.scenario.seeds import episode_seed
 from safegym.trace.model import Trace
 from safegym.trace.store import read_shard
@@ -75,6 +76,7 @@ class _Rederivation:
             "spec_registered": self._claims,
             "scenario_registered": self._scenario,
             "plan_registered": self._plan,
+            "policy_frozen": self._policy,
             "attempt_started": self._attempt_started,
             "attempt_closed": self._attempt_closed,
             "trace_shard": self._shard,
@@ -123,6 +125,21 @@ class _Rederivation:
             yield "the claim set does not give its digest", False
         if terms_digest(run.obligations) != record.payload["terms_digest"]:
             yield "claims and plan do not give the digest of their terms", False
+
+    def _policy(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
+        """Weights and architecture must give the digest that everything else names."""
+        payload = record.payload
+        if payload.get("kind") == "scripted":
+            return
+        paths = [self._folder / entry["artifact"] for entry in payload["files"]]
+        kept = {path.name: path for path in paths if path.is_file()}
+        if not {DOCUMENT, WEIGHTS} <= set(kept):
+            yield "the frozen policy's files are missing", True
+            return
+        files = (kept[DOCUMENT].read_bytes(), kept[WEIGHTS].read_bytes())
+        found = stored_digest(*files, int(payload["width"]))
+        if found != payload["policy"]:
+            yield f"the policy's files give {found}, logged {payload['policy']}", False
 
     def _attempt_started(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run

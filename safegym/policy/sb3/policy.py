@@ -34,10 +34,9 @@ from safegym.policy.sb3.tensors import (
     from_bytes,
     to_bytes,
 )
+from safegym.policy.stored import DOCUMENT, WEIGHTS, policy_digest
 
 Array = NDArray[Any]
-DOCUMENT = "policy.json"
-WEIGHTS = "policy.safetensors"
 PREFIX = "policy."
 
 
@@ -140,11 +139,7 @@ class SB3Policy:
     def _make_card(self) -> PolicyCard:
         weights = digest_tensors(self._stored())
         architecture = digest_json(self._architecture)
-        document = self._document()
-        document.pop("name")
-        digest = digest_json(
-            {**document, "weights": weights, "mode": "deterministic", "width": self._width}
-        )
+        digest = policy_digest(self._document(), weights, self._width)
         details = {
             "algorithm": self._algorithm,
             "architecture": architecture,

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import safetensors
 import safetensors.torch
 import torch
 
-from safegym.digest import digest_bytes
 from safegym.errors import PolicyError
+from safegym.policy.stored import digest_arrays
 
 Tensors = Mapping[str, torch.Tensor]
 
@@ -45,9 +44,4 @@ def check_finite(tensors: Tensors, *, what: str) -> None:
 
 def digest_tensors(tensors: Tensors) -> str:
     """Digest over names, dtypes, shapes and little-endian bytes, in order of name."""
-    chunks: list[bytes] = []
-    for name in sorted(tensors):
-        array = np.ascontiguousarray(tensors[name].detach().cpu().numpy())
-        chunks.append(f"{name}|{array.dtype.str}|{array.shape}|{array.nbytes}\n".encode())
-        chunks.append(array.tobytes())
-    return digest_bytes(*chunks)
+    return digest_arrays({name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
