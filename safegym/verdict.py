@@ -80,7 +80,8 @@ class Evidence:
 
     kind: observed, estimated or proved; the three never merge.
     status: satisfied (claim shown), violated (claim refuted), inconclusive (neither).
-    bound: one-sided limit on the claimed quantity that holds at `confidence`, None if none holds.
+    bound: one-sided limit on the claimed quantity that holds at `confidence`, on the side that was
+    shown (the refuting one for a violated claim); None if none holds.
     side: whether `bound` lies above ("upper": a claim p < c) or below the claimed quantity.
     confidence, level: 1 - level, the error level after spending; None for what was only observed.
     episodes, violations, undecided: counts inside the evidence; surplus: episodes started beyond

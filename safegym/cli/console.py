@@ -142,9 +142,11 @@ def _kind(item: Evidence) -> str:
 def _bound(item: Evidence) -> str:
     if item.bound is None or item.threshold is None:
         return "none: observed only"
-    side, wanted = ("≤", "<") if item.side == "upper" else ("≥", "≥")
     from safegym.audit.report.figures import limit_text
 
-    limit = limit_text(item.bound, up=item.side == "upper", against=item.threshold)
-    missed = "" if item.status == "satisfied" else " (not shown)"
+    shows_upper = item.side == "upper"
+    claims_upper = shows_upper != (item.status == "violated")
+    limit = limit_text(item.bound, up=shows_upper, against=item.threshold)
+    side, wanted = "≤" if shows_upper else "≥", "<" if claims_upper else "≥"
+    missed = "" if item.status != "inconclusive" else " (not shown)"
     return f"{side} {limit}, claimed {wanted} {item.threshold:g}{missed}"

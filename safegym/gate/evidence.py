@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from safegym.check.statistics.exact import float_at_most
-from safegym.check.statistics.limits import upper_limit
+from safegym.check.statistics.exact import float_at_least, float_at_most
+from safegym.check.statistics.limits import lower_limit, upper_limit
 from safegym.formula.claim import ProbBound
 from safegym.gate.obligation import Obligation
 from safegym.gate.tally import Count, Tally
@@ -41,10 +41,8 @@ def gather(tally: Tally, basis: Basis) -> tuple[Evidence, ...]:
 def _evidence(count: Count, tally: Tally, basis: Basis) -> Evidence:
     item, process = count.obligation, count.process
     level = None if process is None else process.level
-    bound = None
-    if level is not None:
-        failures = count.violations + count.undecided
-        bound = claimed(item, upper_limit(failures, count.episodes, level=level))
+    refuted = process is not None and process.decision == "above"
+    bound = None if level is None else claimed(item, _limit(count, level, refuted), refuted)
     return Evidence(
         claim_id=item.claim.id,
         claim_digest=item.claim.digest,
@@ -64,8 +62,18 @@ def _evidence(count: Count, tally: Tally, basis: Basis) -> Evidence:
         assumptions=basis.assumptions,
         trace_root=basis.trace_root,
         versions=basis.versions,
-        side=None if level is None else "lower" if upward(item) else "upper",
+        side=None if level is None else "lower" if upward(item) != refuted else "upper",
     )
+
+
+def _limit(count: Count, level: Fraction, refuted: bool) -> float:
+    """The one-sided limit on the failure probability on the side that was shown.
+
+    An upper limit counts undecided episodes as failures, a lower one as safe.
+    """
+    if refuted:
+        return lower_limit(count.violations, count.episodes, level=level)
+    return upper_limit(count.violations + count.undecided, count.episodes, level=level)
 
 
 def _seen(count: Count) -> Status:
@@ -88,11 +96,12 @@ def upward(item: Obligation) -> bool:
     return not isinstance(statement, ProbBound) or statement.comparison in (">", ">=")
 
 
-def claimed(item: Obligation, failure_probability: float) -> float:
+def claimed(item: Obligation, failure_limit: float, refuted: bool) -> float:
     """A limit on the failure probability in the claim's own terms, rounded outward."""
     if not upward(item):
-        return failure_probability
-    return float_at_most(1 - Fraction(failure_probability))
+        return failure_limit
+    exact = 1 - Fraction(failure_limit)
+    return float_at_least(exact) if refuted else float_at_most(exact)
 
 
 def claimed_threshold(item: Obligation) -> float | None:

@@ -115,3 +115,28 @@ def test_outcomes_equal_a_recount_with_whole_prefixes(
     for pair in pairs:
         tally.add(pair)
     assert (tally.outcome, tally.episodes) == recount(pairs, attempt, 120)
+
+
+def test_a_refuted_claim_carries_the_limit_that_refutes_it() -> None:
+    bad: tuple[Status, ...] = ("violated", "satisfied", "satisfied")
+    missed: tuple[Status, ...] = ("satisfied", "violated", "satisfied")
+    rare = gather(fed([bad] * 60), BASIS)[0]
+    assert (rare.status, rare.side) == ("violated", "lower")
+    assert rare.bound is not None
+    assert rare.threshold is not None
+    assert rare.bound > rare.threshold
+    often = gather(fed([missed] * 60), BASIS)[1]
+    assert (often.status, often.side) == ("violated", "upper")
+    assert often.bound is not None
+    assert often.threshold is not None
+    assert often.bound < often.threshold
+
+
+def test_a_shown_claim_carries_the_limit_that_shows_it() -> None:
+    rare, often, _ = gather(fed([GOOD] * 200), BASIS)
+    assert rare.bound is not None
+    assert often.bound is not None
+    assert rare.bound < 0.2
+    assert rare.side == "upper"
+    assert often.bound > 0.5
+    assert often.side == "lower"
