@@ -181,6 +181,11 @@ def unit(text: str) -> Unit:
     return Unit(found.dimension, found.factor, found.pi_power, text.strip())
 
 
+def same_unit(one: str, other: str) -> bool:
+    """Whether two unit texts name the same quantity in the same size (Pa and N/m^2 do)."""
+    return one == other or unit(one) == unit(other)
+
+
 class _Tokens:
     """The tokens of a unit text, one ahead."""
 

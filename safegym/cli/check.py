@@ -8,6 +8,7 @@ import typer
 from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table, working
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
+from safegym.formula.terms import Signal
 from safegym.trace.model import Trace
 
 if TYPE_CHECKING:
@@ -35,11 +36,12 @@ def check(
     from safegym.gate.judging import verdict_json
 
     named = _backend(backend)
-    claims = _claims(formula or [], scenario)
     with working(f"judging {trace}", quiet=as_json):
+        traces = _traces(trace)
+        claims = _claims(formula or [], scenario, traces)
         results = [
             (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
-            for item in _traces(trace)
+            for item in traces
         ]
     if as_json:
         print_json(
@@ -65,12 +67,12 @@ def _backend(name: str) -> "BackendName":
     raise SafegymError(f"There is no backend {name!r}; use --backend monitor or --backend z3.")
 
 
-def _claims(texts: list[str], scenario: str | None) -> tuple[Claim, ...]:
+def _claims(texts: list[str], scenario: str | None, traces: list[Trace]) -> tuple[Claim, ...]:
     from safegym.formula.text import parse
     from safegym.scenario.registry import find
 
     declared = find(scenario) if scenario is not None else None
-    signals = declared.signals if declared is not None else None
+    signals = declared.signals if declared is not None else _declared(traces)
     given = tuple(
         Claim(id=f"formula.{number}", statement=parse(text, signals=signals))
         for number, text in enumerate(texts, start=1)
@@ -80,6 +82,15 @@ def _claims(texts: list[str], scenario: str | None) -> tuple[Claim, ...]:
     if declared is not None:
         return declared.claims
     raise SafegymError("Nothing to check: give --formula TEXT, or --scenario NAME for its claims.")
+
+
+def _declared(traces: list[Trace]) -> tuple[Signal, ...]:
+    """The signals whose units the first trace has on record, for formulas given as text."""
+    return tuple(
+        Signal(name, unit=traces[0].units[name], shape=values.shape[1:])
+        for name, values in (traces[0].signals.items() if traces else ())
+        if name in traces[0].units
+    )
 
 
 def _traces(path: Path) -> list[Trace]:

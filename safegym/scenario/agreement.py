@@ -6,7 +6,7 @@ from safegym.errors import ScenarioError, UnitError
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.scenario.spec import ScenarioSpec
-from safegym.units import unit
+from safegym.units import same_unit
 
 
 def refuse_other_signals(spec: ScenarioSpec, claim: Claim) -> None:
@@ -36,13 +36,7 @@ def refuse_other_signals(spec: ScenarioSpec, claim: Claim) -> None:
 
 
 def _refuse_other_unit(spec: ScenarioSpec, claim: Claim, signal: Signal, found: Signal) -> None:
-    asked, recorded = unit(signal.unit), unit(found.unit)
-    same = (asked.dimension, asked.factor, asked.pi_power) == (
-        recorded.dimension,
-        recorded.factor,
-        recorded.pi_power,
-    )
-    if not same:
+    if not same_unit(signal.unit, found.unit):
         raise UnitError(
             f"Claim {claim.id} reads {signal.name} in {signal.unit}, but {spec.name} records it in "
             f"{found.unit}, and nothing is converted silently; state the claim over "

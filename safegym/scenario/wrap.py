@@ -87,6 +87,7 @@ def recorded(
         scenario_digest=spec.digest,
         policy_digest=policy_digest,
         versions=spec.versions,
+        units={signal.name: signal.unit for signal in spec.signals},
         keep_observations=keep_observations,
         on_trace=on_trace,
     )

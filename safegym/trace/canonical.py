@@ -67,6 +67,8 @@ def header_bytes(trace: Trace, arrays: list[tuple[str, NDArray[Any]]]) -> bytes:
         "versions": dict(trace.versions),
         "arrays": [[name, values.dtype.str[1:], list(values.shape)] for name, values in arrays],
     }
+    if trace.units:
+        header["units"] = dict(trace.units)
     try:
         return _ENCODER.encode(header).encode("utf-8")
     except (UnicodeEncodeError, TypeError) as error:

@@ -38,6 +38,7 @@ _FIELDS = (
     "seed",
     "signals",
     "start",
+    "units",
     "versions",
 )
 _WHOLE = re.compile(r"-?\d{1,100}")
@@ -69,6 +70,7 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "parameters": dict(trace.parameters),
         "events": [[event.step, event.kind, event.detail] for event in trace.events],
         "versions": dict(trace.versions),
+        "units": dict(trace.units),
         "signals": {name: values.tolist() for name, values in trace.signals.items()},
         "actions": _array_out(trace.actions),
         "rewards": trace.rewards.tolist(),
@@ -154,6 +156,7 @@ def from_json(document: Mapping[str, Any]) -> Trace:
         disturbance_seed=_whole(document.get("disturbance_seed", 0), "disturbance_seed"),
         events=tuple(_event_in(entry) for entry in _list(document.get("events", []), "events")),
         versions=_mapping(document, "versions", str, "texts"),
+        units=_mapping(document, "units", str, "texts"),
         digest=_text(document, "digest"),
     )
 

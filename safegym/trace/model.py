@@ -48,7 +48,8 @@ class Trace:
     for vectors, (T,) for discrete actions, element type kept. rewards: float64 (T,).
     observations: (T+1, ...) or None. horizon: declared horizon H in steps, None if undeclared;
     samples past H are the tail. seed: what `reset` was given, -1 if it was given none.
-    parameters: drawn or set numbers, each in its declared unit.
+    parameters: drawn or set numbers, each in its declared unit. units: signal name -> unit; a
+    signal without an entry has none on record, and a claim's own declaration is believed.
     digest: over everything but itself; computed when left empty, checked when given.
 
     Arrays are copied and read-only, and every number is finite. Two traces are equal when their
@@ -69,6 +70,7 @@ class Trace:
     disturbance_seed: int = 0
     events: tuple[Event, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    units: Mapping[str, str] = field(default_factory=dict[str, str])
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -103,6 +105,7 @@ class Trace:
         parameters: Mapping[str, float] | None = None,
         events: Iterable[Event] = (),
         versions: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
         scenario_digest: str = "",
         policy_digest: str = "",
     ) -> "Trace":
@@ -131,6 +134,7 @@ class Trace:
             disturbance_seed=disturbance_seed,
             events=tuple(events),
             versions=versions or {},
+            units=units or {},
         )
 
     @property
@@ -195,7 +199,7 @@ class Trace:
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("signals", "parameters", "versions"):
+        for name in ("signals", "parameters", "versions", "units"):
             plain[name] = dict(plain[name])
         return _rebuild, (plain,)
 
@@ -220,7 +224,7 @@ def adopt(**fields: Any) -> Trace:
     for values in arrays:
         if values is not None:
             values.flags.writeable = False
-    for name in ("signals", "parameters", "versions"):
+    for name in ("signals", "parameters", "versions", "units"):
         put(trace, name, MappingProxyType(fields[name]))
     from safegym.trace.canonical import trace_digest
 
@@ -257,6 +261,7 @@ def _freeze(trace: Trace) -> None:
         put(trace, "horizon", _whole(trace.horizon, "horizon"))
     put(trace, "parameters", MappingProxyType(finite_numbers(trace.parameters)))
     put(trace, "versions", MappingProxyType({str(k): str(v) for k, v in trace.versions.items()}))
+    put(trace, "units", MappingProxyType({str(k): str(v) for k, v in trace.units.items()}))
     put(trace, "events", tuple(trace.events))
 
 

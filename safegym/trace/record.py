@@ -61,6 +61,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         scenario_digest: str = "",
         policy_digest: str = "",
         versions: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
         keep_observations: bool = False,
         on_trace: OnTrace | None = None,
     ) -> None:
@@ -72,6 +73,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
             horizon,
             scenario_digest,
             {str(name): str(version) for name, version in (versions or {}).items()},
+            dict(units or {}),
             keep_observations,
             signals_from,
         )

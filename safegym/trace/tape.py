@@ -27,6 +27,7 @@ class Imprint:
     horizon: int | None
     scenario_digest: str
     versions: Mapping[str, str]
+    units: Mapping[str, str]
     keep_observations: bool
     signals_from: SignalsFrom | None
 
@@ -109,6 +110,7 @@ def assemble(tape: Tape, imprint: Imprint, kind: EndKind, reason: str) -> Trace:
         disturbance_seed=tape.disturbance_seed,
         events=tuple(event for event in tape.events if event.step <= steps),
         versions=imprint.versions,
+        units=imprint.units,
     )
 
 

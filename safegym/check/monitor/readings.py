@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.errors import TraceError, UnsupportedError
+from safegym.errors import TraceError, UnitError, UnsupportedError
 from safegym.formula.expression import short
 from safegym.formula.interning import postorder
 from safegym.formula.terms import Apply, Component, Constant, Signal, Term
+from safegym.units import same_unit
 
 Floats = NDArray[np.float64]
 SELECTING = ("neg", "abs", "min", "max")
@@ -46,6 +47,18 @@ def fits(signal: Signal, shape: tuple[int, ...], samples: int) -> bool:
     if signal.any_length:
         return len(shape) == 2 and shape[0] == samples
     return shape == (samples, *signal.shape)
+
+
+def refuse_other_units(signals: Iterable[Signal], units: Mapping[str, str]) -> None:
+    """Raise UnitError where a signal is declared in another unit than the trace recorded it in."""
+    for signal in signals:
+        recorded = units.get(signal.name)
+        if recorded is not None and not same_unit(signal.unit, recorded):
+            raise UnitError(
+                f"The formula reads {signal.name} in {signal.unit}, and the trace recorded it in "
+                f"{recorded}; nothing is converted silently. State the formula over "
+                f'Signal("{signal.name}", unit="{recorded}"), or in text parse(..., signals=[...]).'
+            )
 
 
 def missing_signal(signal: Signal, arrays: Mapping[str, object]) -> str:

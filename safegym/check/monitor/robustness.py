@@ -9,7 +9,7 @@ from safegym.check.monitor.evaluate import Evaluation, Samples, evaluate
 from safegym.check.monitor.frame import Frame, Span, frame_of, spans_of
 from safegym.check.monitor.lattice import MARGIN, TRUTH
 from safegym.check.monitor.plan import Plan, plan_of
-from safegym.check.monitor.readings import Floats, Readings, read
+from safegym.check.monitor.readings import Floats, Readings, read, refuse_other_units
 from safegym.check.monitor.share import share_margins, share_of
 from safegym.check.monitor.strip import take
 from safegym.check.monitor.subject import check_trace, property_of
@@ -33,7 +33,8 @@ class Run:
 
 
 def arrays_of(plan: Plan, trace: Trace) -> dict[str, Floats]:
-    """Returns the signals that the plan reads. Raises TraceError; see `readings.read`."""
+    """Returns the signals that the plan reads. Raises TraceError, UnitError; see `readings`."""
+    refuse_other_units(plan.signals, trace.units)
     return read(plan.signals, trace.signals, len(trace.rewards) + 1)
 
 

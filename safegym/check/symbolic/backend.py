@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from safegym.check.monitor.readings import Readings, read
+from safegym.check.monitor.readings import Readings, read, refuse_other_units
 from safegym.check.monitor.subject import check_subject, check_trace, property_of
 from safegym.check.symbolic.engine import LOCK, Bool, Real, answer, z3
 from safegym.check.symbolic.outline import Outline
@@ -108,6 +108,7 @@ class Z3Backend:
         check_trace(trace)
         steps = to_steps(formula, trace.clock.dt, rounding=rounding)
         last = len(trace.rewards)
+        refuse_other_units(signals_of(formula), trace.units)
         arrays = read(signals_of(formula), trace.signals, last + 1)
         outline = Outline(last, trace.horizon, trace.end.kind)
         look = _Look(steps, trace, outline, Readings(arrays))

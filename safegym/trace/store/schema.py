@@ -41,6 +41,7 @@ _PLAIN: tuple[tuple[str, pa.DataType], ...] = (
     ("parameters", _TEXT),
     ("events", _TEXT),
     ("versions", _TEXT),
+    ("units", _TEXT),
     ("digest", _TEXT),
     ("rewards", _FLOATS),
     ("actions", _FLOATS),
@@ -113,6 +114,7 @@ def _row(episode: int, trace: Trace) -> dict[str, Any]:
         "parameters": json.dumps({k: v.hex() for k, v in trace.parameters.items()}),
         "events": json.dumps({"events": [[e.step, e.kind, e.detail] for e in trace.events]}),
         "versions": json.dumps(dict(trace.versions)),
+        "units": json.dumps(dict(trace.units)),
         "digest": trace.digest,
         "actions_type": trace.actions.dtype.str[1:],
         "actions_shape": list(trace.actions.shape),
@@ -169,7 +171,8 @@ def from_row(batch: pa.RecordBatch, at: int, widths: Widths) -> tuple[int, Trace
         parameters=_parameters(row["parameters"]),
         disturbance_seed=_whole(row["disturbance_seed"]),
         events=_events(row["events"]),
-        versions=_versions(row["versions"]),
+        versions=_texts(row["versions"], "versions"),
+        units=_texts(row["units"], "units"),
         digest=row["digest"] or "missing",
     )
     return row["episode"], trace
@@ -235,10 +238,10 @@ def _parameters(text: str) -> dict[str, float]:
         raise TraceError(f"parameters are not numbers: {error}") from error
 
 
-def _versions(text: str) -> dict[str, str]:
-    found = read_document(text, "set of versions")
+def _texts(text: str, what: str) -> dict[str, str]:
+    found = read_document(text, f"set of {what}")
     if not all(isinstance(value, str) for value in found.values()):
-        raise TraceError("versions are not texts")
+        raise TraceError(f"{what} are not texts")
     return found
 
 
