@@ -41,6 +41,7 @@ lint: install-test
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m safegym_predicates.lock --check
 	$(BIN)/python -m safegym.trace.manifest traces --check
+	$(BIN)/python -m safegym.check.matrix --check
 
 types: install-test
 	$(BIN)/mypy

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from safegym.check.live import make as make
     from safegym.check.monitor import Monitor as Monitor
     from safegym.check.monitor import robustness as robustness
+    from safegym.check.shield import shielded as shielded
     from safegym.check.statistics.eprocess import EProcess as EProcess
     from safegym.check.statistics.intervals import interval as interval
     from safegym.errors import AuditError as AuditError
@@ -49,11 +50,14 @@ if TYPE_CHECKING:
     from safegym.formula.build import weak_next as weak_next
     from safegym.formula.build import weak_previous as weak_previous
     from safegym.formula.claim import Claim as Claim
+    from safegym.formula.rtamt import read_rtamt as read_rtamt
+    from safegym.formula.sentence import sentence as sentence
     from safegym.formula.terms import Signal as Signal
     from safegym.formula.text import parse as parse
     from safegym.gate.certify import certify as certify
     from safegym.gate.plan import Gate as Gate
     from safegym.gate.plan import GatePlan as GatePlan
+    from safegym.gate.step_penalty import penalised as penalised
     from safegym.gate.training import resume as resume
     from safegym.gate.training import train as train
     from safegym.policy.base import Policy as Policy
@@ -72,6 +76,7 @@ _FACE = {
     "safegym.check.dispatch": ("check",),
     "safegym.check.live": ("make",),
     "safegym.check.monitor": ("Monitor", "robustness"),
+    "safegym.check.shield": ("shielded",),
     "safegym.check.statistics.eprocess": ("EProcess",),
     "safegym.check.statistics.intervals": ("interval",),
     "safegym.errors": (
@@ -108,10 +113,13 @@ _FACE = {
         "weak_previous",
     ),
     "safegym.formula.claim": ("Claim",),
+    "safegym.formula.rtamt": ("read_rtamt",),
+    "safegym.formula.sentence": ("sentence",),
     "safegym.formula.terms": ("Signal",),
     "safegym.formula.text": ("parse",),
     "safegym.gate.certify": ("certify",),
     "safegym.gate.plan": ("Gate", "GatePlan"),
+    "safegym.gate.step_penalty": ("penalised",),
     "safegym.gate.training": ("resume", "train"),
     "safegym.policy.base": ("Policy", "ScriptedPolicy"),
     "safegym.policy.sb3": ("SB3Policy", "freeze", "load_policy"),

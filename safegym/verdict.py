@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from safegym.errors import UnsupportedError
+from safegym.trace.model import Trace
 
 Status = Literal["satisfied", "violated", "inconclusive"]
 EvidenceKind = Literal["proved", "estimated", "observed"]
@@ -40,11 +44,61 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
+class Obligation:
+    """A duty that fell due and was not met, or that was still open when the episode ended.
+
+    time, step: when its condition held; condition, duty: canonical texts, as written. deadline:
+    seconds by which the duty's outermost window ends (`time` itself for a duty at once), None for
+    one without a bound. nearest: what came nearest to meeting it, None where nothing of it was
+    seen.
+    """
+
+    time: float
+    step: int
+    condition: str
+    duty: str
+    deadline: float | None
+    nearest: Witness | None
+
+
+class Explanation(Protocol):
+    """Why a verdict came out as it did, in words and as a picture."""
+
+    @property
+    def words(self) -> str:
+        """A paragraph in plain English; also what `str()` gives."""
+        ...
+
+    @property
+    def svg(self) -> str:
+        """The picture: one SVG element, with nothing outside it needed."""
+        ...
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture (.svg, or .png with matplotlib) or the words (.txt)."""
+        ...
+
+    def plot(self, ax: Any = None) -> tuple[Any, ...]:
+        """Draw with matplotlib; returns the axes."""
+        ...
+
+
+class Explainer(Protocol):
+    """What a verdict keeps to explain itself: its subject, and its trace if that was kept."""
+
+    def __call__(self, verdict: "Verdict", trace: Trace | None, /) -> Explanation:
+        """Returns the explanation. Raises UnsupportedError where the trace is neither kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The judgement of ONE trace on one claim's episode property.
 
     robustness is None where margins are refused (mixed units without scales); `notes` says so,
-    and says when a limit was touched exactly.
+    and says when a limit was touched exactly. obligations: the implications through which a
+    violation came about, from the outermost in; of an inconclusive verdict, those still open.
+    explainer: takes no part in equality.
     """
 
     claim_id: str
@@ -53,6 +107,21 @@ class Verdict:
     witness: Witness | None
     trace_digest: str
     notes: tuple[str, ...] = ()
+    obligations: tuple[Obligation, ...] = ()
+    explainer: Explainer | None = field(default=None, compare=False, repr=False)
+
+    def explain(self, trace: Trace | None = None) -> Explanation:
+        """Returns why, in words (`str()`) and as a picture (`.svg`, `.plot()`, `.save(path)`).
+
+        trace: the one that was judged; not needed where `safegym.check` gave this verdict, which
+        keeps it. Raises TraceError for another trace, UnsupportedError where something is missing.
+        """
+        if self.explainer is None:
+            raise UnsupportedError(
+                "This verdict does not hold what it judged; write "
+                "safegym.check(claim, trace).explain()."
+            )
+        return self.explainer(self, trace)
 
     def __bool__(self) -> bool:
         raise TypeError(

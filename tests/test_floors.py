@@ -55,7 +55,7 @@ FENCES = {
     "numba": ("safegym/check/monitor/",),
 }
 
-STANDARD_ONLY = ("safegym/formula/", "safegym/units.py")
+STANDARD_ONLY = ("safegym/formula/", "safegym/units/")
 
 
 def python_files() -> list[Path]:

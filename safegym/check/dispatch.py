@@ -6,6 +6,8 @@ from typing import Literal, cast
 
 from safegym.check.backend import Backend
 from safegym.check.monitor import judge, support
+from safegym.check.monitor.naming import naming_its_claim
+from safegym.check.monitor.source import Source
 from safegym.errors import UnsupportedError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
@@ -54,6 +56,7 @@ def find(name: str) -> Backend:
         ) from error
 
 
+@naming_its_claim
 def check(
     subject: Formula | Claim,
     trace: Trace,
@@ -61,14 +64,14 @@ def check(
     *,
     exact: bool = False,
 ) -> Verdict:
-    """Returns the verdict on one trace.
+    """Returns the verdict on one trace, which it keeps, so that `verdict.explain()` says why.
 
     backend: who judges. exact: an inconclusive verdict is put to z3, over every value that the
     unseen samples could have; the answer only ever refines an inconclusive one. Raises
     UnsupportedError where a backend refuses the formula, TraceError where the trace does not fit.
     """
     chosen = _supported(backend, subject)
-    verdict = chosen.check(subject, trace)
+    verdict = replace(chosen.check(subject, trace), explainer=Source(subject, trace))
     if not exact or verdict.status != "inconclusive":
         return verdict
     refined = _supported("z3", subject).check(subject, trace, exact=True)
@@ -76,7 +79,8 @@ def check(
         return verdict
     note = "Decided by z3 over all values of the unseen samples."
     kept = tuple(each for each in verdict.notes if not each.startswith("Undecided"))
-    return replace(verdict, status=refined.status, notes=(*kept, note))
+    still = verdict.obligations if refined.status == "violated" else ()
+    return replace(verdict, status=refined.status, notes=(*kept, note), obligations=still)
 
 
 def _supported(name: str, subject: Formula | Claim) -> Backend:

@@ -5,11 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safegym.cli.console import Exit, exit_of, out, print_json, verdict_table, working
+from safegym.cli.console import (
+    Exit,
+    err,
+    exit_of,
+    out,
+    print_json,
+    shown,
+    verdict_table,
+    working,
+)
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.trace.model import Trace
+from safegym.verdict import Verdict
 
 if TYPE_CHECKING:
     from safegym.check.dispatch import BackendName
@@ -25,10 +35,21 @@ def check(
     scenario: Annotated[
         str | None, typer.Option(help="Judge on the claims of this scenario.")
     ] = None,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option("--unit", "-u", help="Read a signal in another unit, e.g. speed=km/h."),
+    ] = None,
     backend: Annotated[str, typer.Option(help="monitor or z3.")] = "monitor",
     exact: Annotated[
         bool, typer.Option(help="Let z3 refine inconclusive verdicts over unseen samples.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option(help="Say in words why each came out as it did.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the first violated verdict, else the first one open, as .svg."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Judge each trace on formulas given as text, or on a scenario's claims."""
@@ -36,9 +57,11 @@ def check(
     from safegym.gate.judging import verdict_json
 
     named = _backend(backend)
+    if plot is not None:
+        _check_drawing(plot)
     with working(f"judging {trace}", quiet=as_json):
         traces = _traces(trace)
-        claims = _claims(formula or [], scenario, traces)
+        claims = _claims(formula or [], scenario, traces, unit or [])
         results = [
             (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
             for item in traces
@@ -48,7 +71,15 @@ def check(
             [
                 {
                     "trace": item.digest,
-                    "verdicts": [{"claim": v.claim_id, **verdict_json(v)} for v in verdicts],
+                    "verdicts": [
+                        {
+                            "claim": v.claim_id,
+                            **verdict_json(v),
+                            "notes": list(v.notes),
+                            **_words(v, wanted=explain),
+                        }
+                        for v in verdicts
+                    ],
                 }
                 for item, verdicts in results
             ]
@@ -56,7 +87,55 @@ def check(
     else:
         for item, verdicts in results:
             out.print(verdict_table(f"{item.digest[:23]} (seed {item.seed})", verdicts))
+            for verdict in verdicts if explain else ():
+                out.print(shown(verdict.explain()), end="\n\n")
+            for line in _assumptions(verdicts, told=explain):
+                out.print(shown(line))
+    if plot is not None:
+        _draw([v for _, verdicts in results for v in verdicts], plot)
     raise typer.Exit(Exit(exit_of(v.status for _, verdicts in results for v in verdicts)))
+
+
+def _assumptions(verdicts: list[Verdict], *, told: bool) -> tuple[str, ...]:
+    """What was read in other units or resampled, each once, where the table does not say it.
+
+    told: whether the explanations were printed, which say some of it.
+    """
+    lines: dict[str, None] = {}
+    for verdict in verdicts:
+        said = verdict.explain().words if told else ""
+        for note in verdict.notes if verdict.witness is not None else ():
+            if note not in said:
+                lines[note] = None
+    return tuple(lines)
+
+
+def _words(verdict: Verdict, *, wanted: bool) -> dict[str, str]:
+    return {"words": verdict.explain().words} if wanted else {}
+
+
+_DRAWN = (".svg", ".png")
+
+
+def _check_drawing(path: Path) -> None:
+    """Before any work: a name that a picture can have, in a folder that is there."""
+    if path.suffix.lower() not in _DRAWN:
+        raise SafegymError(
+            f"--plot {path}: a picture is drawn as .svg, or as .png where matplotlib is installed; "
+            f"write --plot {path.with_suffix('.svg')}."
+        )
+    if not path.absolute().parent.is_dir():
+        raise SafegymError(f"--plot {path}: there is no folder {path.parent}; make it first.")
+
+
+def _draw(verdicts: list[Verdict], path: Path) -> None:
+    """Draw the verdict that matters most: the first violated, else open, else the first."""
+    for status in ("violated", "inconclusive", "satisfied"):
+        for verdict in verdicts:
+            if verdict.status == status:
+                verdict.explain().save(path)
+                err.print(f"{shown(path)} shows {shown(verdict.claim_id)}, {status}.")
+                return
 
 
 def _backend(name: str) -> "BackendName":
@@ -67,21 +146,54 @@ def _backend(name: str) -> "BackendName":
     raise SafegymError(f"There is no backend {name!r}; use --backend monitor or --backend z3.")
 
 
-def _claims(texts: list[str], scenario: str | None, traces: list[Trace]) -> tuple[Claim, ...]:
+def _claims(
+    texts: list[str], scenario: str | None, traces: list[Trace], units: list[str]
+) -> tuple[Claim, ...]:
     from safegym.formula.text import parse
     from safegym.scenario.registry import find
 
     declared = find(scenario) if scenario is not None else None
     signals = declared.signals if declared is not None else _declared(traces)
+    signals = _in_units(signals, units, traces)
     given = tuple(
         Claim(id=f"formula.{number}", statement=parse(text, signals=signals))
         for number, text in enumerate(texts, start=1)
     )
     if given:
         return given
+    if units:
+        raise SafegymError("--unit is about the signals of --formula; claims declare their own.")
     if declared is not None:
         return declared.claims
     raise SafegymError("Nothing to check: give --formula TEXT, or --scenario NAME for its claims.")
+
+
+def _in_units(
+    signals: tuple[Signal, ...], units: list[str], traces: list[Trace]
+) -> tuple[Signal, ...]:
+    """The signals, some of them declared in another unit: what their traces recorded converts."""
+    found = {signal.name: signal for signal in signals}
+    recorded = traces[0].signals if traces else {}
+    named: set[str] = set()
+    for text in units:
+        name, _, unit = (part.strip() for part in text.partition("="))
+        if name in named:
+            raise SafegymError(f"--unit {text}: {name} was given a unit before; give it one.")
+        named.add(name)
+        if name not in found and name not in recorded:
+            known = ", ".join(dict.fromkeys((*found, *recorded)))
+            raise SafegymError(
+                f"--unit {text}: there is no signal {name!r}; it has {known}. Write "
+                "--unit NAME=UNIT, such as --unit speed=km/h."
+            )
+        shape = found[name].shape if name in found else recorded[name].shape[1:]
+        found[name] = Signal(name, unit, shape)
+        if any(name not in trace.units for trace in traces):
+            err.print(
+                f"{shown(name)} has no unit on record; its numbers are believed to be in "
+                f"{shown(unit)}, and nothing is converted."
+            )
+    return tuple(found.values())
 
 
 def _declared(traces: list[Trace]) -> tuple[Signal, ...]:

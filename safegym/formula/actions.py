@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from safegym.errors import FormulaError
+from safegym.formula.build import between, near
 from safegym.formula.functions import maximum, minimum, norm
 from safegym.formula.grammar import (
     ARITHMETIC,
@@ -18,8 +19,10 @@ from safegym.formula.grammar import (
     WINDOWED_PREFIX,
 )
 from safegym.formula.nodes import Atom, Comparison, Formula, all_of, any_of, check_formula, negation
+from safegym.formula.operations import applied, compared, power
 from safegym.formula.statements import Mean, MeanBound, Probability, ProbBound, Share
-from safegym.formula.terms import Apply, Constant, Term
+from safegym.formula.terms import Constant, Term
+from safegym.formula.vectors import Elementwise
 from safegym.formula.windows import Window
 
 
@@ -33,7 +36,7 @@ class Chain:
         self.items = items
 
 
-Value = Term | Formula | Probability | Share | Mean | ProbBound | MeanBound
+Value = Term | Formula | Elementwise | Probability | Share | Mean | ProbBound | MeanBound
 Operand = Value | Chain
 
 
@@ -47,7 +50,9 @@ def settled(value: Operand) -> Value:
 def kind_of(value: Operand) -> str:
     """Returns what a value is, in words."""
     if isinstance(value, Term):
-        return "a term"
+        return "a term; compare it: x > 0"
+    if isinstance(value, Elementwise):
+        return f"a comparison of vectors; {value.finish}"
     if isinstance(value, (Formula, Chain)):
         return "a formula"
     if isinstance(value, Probability):
@@ -60,7 +65,7 @@ def kind_of(value: Operand) -> str:
 def prefix(word: str, value: Value, window: Window) -> Value:
     """Returns a one-place operator applied. Raises FormulaError if the operand does not fit."""
     if word == "-":
-        return Apply("neg", (_term(value, "unary minus"),))
+        return applied("neg", _term(value, "unary minus"))
     argument = _formula(value, word)
     if word in WINDOWED_PREFIX:
         return WINDOWED_PREFIX[word](argument, window)
@@ -75,11 +80,16 @@ def infix(word: str, left: Operand, right: Operand, window: Window) -> Operand:
     if word in COMPARISONS:
         return _compare(one, COMPARISONS[word], two)
     if word in ARITHMETIC:
-        return Apply(ARITHMETIC[word], (_term(one, word), _term(two, word)))
+        return applied(ARITHMETIC[word], _term(one, word), _term(two, word))
     held, other = _formula(one, word), _formula(two, word)
     if word in CONNECTIVE:
         return CONNECTIVE[word](held, other)
     return WINDOWED_INFIX[word](held, other, window)
+
+
+def power_of(base: Value, exponent: int) -> Term:
+    """Returns base^exponent. Raises FormulaError unless the base is a term."""
+    return power(_term(base, "^"), exponent)
 
 
 def _join(word: str, left: Operand, right: Operand) -> Chain:
@@ -108,7 +118,7 @@ def _compare(left: Value, comparison: Comparison, right: Value) -> Value:
         return left < bound if comparison == "<" else _bounded(left, comparison, bound)
     if isinstance(right, (Probability, Share, Mean)):
         raise FormulaError(f"write {kind_of(right)} first, then its bound")
-    return Atom(_term(left, comparison), comparison, _term(right, comparison))
+    return compared(_term(left, comparison), comparison, _term(right, comparison))
 
 
 def _bounded(left: Share | Mean, comparison: Comparison, bound: float) -> Value:
@@ -129,7 +139,9 @@ class Call:
         if self.word in MANY_TERMS:
             terms = [_term(argument, self.word) for argument in arguments]
             return {"min": minimum, "max": maximum, "norm": norm}[self.word](*terms)
-        wanted = 2 if self.word == "scaled" else 1
+        if self.word in ("all_of", "any_of"):
+            return _all_or_any(self.word, arguments)
+        wanted = _PLACES.get(self.word, 1)
         if len(arguments) != wanted:
             raise FormulaError(f"{self.word} takes {wanted} argument(s), found {len(arguments)}")
         return self._fixed(arguments)
@@ -137,7 +149,11 @@ class Call:
     def _fixed(self, arguments: Sequence[Value]) -> Value:
         first = arguments[0]
         if self.word in ONE_TERM:
-            return Apply(ONE_TERM[self.word], (_term(first, self.word),))
+            return applied(ONE_TERM[self.word], _term(first, self.word))
+        if self.word == "between":
+            return between(*(_term(argument, "between") for argument in arguments))
+        if self.word == "near":
+            return near(*(_term(argument, "near") for argument in arguments))
         if self.word == "scaled":
             return _scaled(first, arguments[1])
         if self.word == "mean":
@@ -149,6 +165,17 @@ class Call:
         return prefix(self.word, first, self.window)
 
 
+_PLACES = {"scaled": 2, "between": 3, "near": 3}
+
+
+def _all_or_any(word: str, arguments: Sequence[Value]) -> Formula:
+    if len(arguments) == 1 and isinstance(arguments[0], Elementwise):
+        listed = list(arguments[0])
+    else:
+        listed = [_formula(argument, word) for argument in arguments]
+    return all_of(listed) if word == "all_of" else any_of(listed)
+
+
 def _measure(word: str, formula: Formula) -> Value:
     if word == "prob":
         return Probability(formula)
@@ -157,6 +184,8 @@ def _measure(word: str, formula: Formula) -> Value:
 
 
 def _scaled(atom: Value, scale: Value) -> Value:
+    if isinstance(atom, Elementwise):
+        return atom.scaled(_number(scale, "scaled"))
     if not isinstance(atom, Atom):
         raise FormulaError(f"scaled takes an atom such as x > 0 first, found {kind_of(atom)}")
     return atom.scaled(_number(scale, "scaled"))
@@ -177,7 +206,7 @@ def _term(value: Value, where: str) -> Term:
 def _formula(value: Value, where: str) -> Formula:
     if isinstance(value, Formula):
         return value
-    raise FormulaError(f"{where} takes formulas, found {kind_of(value)}; compare it: x > 0")
+    raise FormulaError(f"{where} takes formulas, found {kind_of(value)}")
 
 
 def _hint(value: Value, where: str) -> str:

@@ -5,8 +5,10 @@ the window [0, b]; `window=(a, b)` is any closed window, b None for no end. Seco
 such as "0.1" or "1/240", int, Fraction, or a float (read as the simplest rational near it).
 """
 
+from typing import cast
+
 from safegym.errors import FormulaError
-from safegym.formula.checks import finite, positive
+from safegym.formula.checks import positive
 from safegym.formula.nodes import (
     Always,
     Bounds,
@@ -25,8 +27,9 @@ from safegym.formula.nodes import (
     is_formula,
 )
 from safegym.formula.statements import Mean, Probability, Share
-from safegym.formula.terms import Term
+from safegym.formula.terms import Constant, Term, term
 from safegym.formula.traps import not_a_formula
+from safegym.formula.vectors import Elementwise, pair_each
 from safegym.formula.windows import window_of
 from safegym.rational import Exact
 
@@ -116,21 +119,35 @@ def falling(formula: Formula) -> Formula:
 
 
 def between(value: Term, low: Term | float, high: Term | float) -> Formula:
-    """Returns `low <= value <= high`. Raises FormulaError if both are numbers and low > high."""
+    """Returns `low <= value <= high`; of a vector, for each component (join by all_of or any_of).
+
+    Raises FormulaError if both ends are numbers and low > high.
+    """
     _check_term(value, "between")
-    if not isinstance(low, Term) and not isinstance(high, Term):
-        ends = finite(low, "between's low"), finite(high, "between's high")
-        if ends[0] > ends[1]:
+    ends = term(low), term(high)
+    if all(isinstance(end, Constant) for end in ends):
+        first, last = cast("tuple[Constant, Constant]", ends)
+        if first.unit_or_none == last.unit_or_none and first.value > last.value:
             raise FormulaError(
-                f"between(x, {low}, {high}) never holds; write between(x, {high}, {low})."
+                f"between(x, {first}, {last}) never holds; write between(x, {last}, {first})."
             )
-    return all_of(value >= low, value <= high)
+    above, below = value >= ends[0], value <= ends[1]
+    if isinstance(above, Elementwise) or isinstance(below, Elementwise):
+        return cast("Formula", pair_each(above, below))
+    return all_of(above, below)
 
 
-def near(value: Term, target: Term | float, tolerance: float) -> Formula:
-    """Returns `abs(value - target) <= tolerance`, tolerance > 0 in the unit of `value`."""
+def near(value: Term, target: Term | float, tolerance: Term | float) -> Formula:
+    """Returns `abs(value - target) <= tolerance`; of a vector, for each component.
+
+    tolerance: a number > 0 in the unit of `value`, or one with a unit of its own.
+    """
     _check_term(value, "near")
-    return abs(value - target) <= positive(tolerance, "near's tolerance")
+    allowed = term(tolerance)
+    if not isinstance(allowed, Constant):
+        raise FormulaError(f"near's tolerance must be a number > 0, found `{allowed}`.")
+    positive(allowed.value, "near's tolerance")
+    return abs(value - target) <= allowed
 
 
 def prob(formula: Formula) -> Probability:

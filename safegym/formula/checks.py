@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import cast
 
@@ -113,14 +113,52 @@ def bounds_of(bounds: object, what: str) -> tuple[float, float] | None:
     return low, high
 
 
-def labels_of(labels: object, shape: object, what: str) -> tuple[str, ...]:
-    """Returns distinct identifiers, none for a vector. Raises FormulaError naming `what`."""
-    if isinstance(labels, (tuple, list)):
-        found = tuple(cast("Sequence[object]", labels))
-        names = [label for label in found if isinstance(label, str) and NAME.match(label)]
-        if len(names) == len(found) == len(set(names)) and not (names and shape):
-            return tuple(names)
+Coding = tuple[tuple[str, int], ...]
+"""The names of a mode signal's values, each with its number."""
+LARGEST_CODE = 2**31
+
+
+def coding_of(labels: object, shape: object, what: str) -> Coding:
+    """Returns distinct names with distinct numbers, none for a vector.
+
+    labels: names for 0, 1, 2..., or a mapping or pairs of name and number. Raises FormulaError
+    naming `what`.
+    """
+    pairs = _pairs(labels)
+    names = {name for name, _ in pairs or ()}
+    codes = {code for _, code in pairs or ()}
+    if pairs is not None and len(names) == len(codes) == len(pairs) and not (pairs and shape):
+        return pairs
     raise FormulaError(
-        f"{what} labels must be distinct identifiers for the values 0, 1, 2... of a scalar, "
-        f"found {labels!r:.60}."
+        f"{what} labels must be distinct identifiers for the values 0, 1, 2... of a scalar, or "
+        f"name them with distinct whole numbers, "
+        f'labels={{"OK": 0, "FAULT": 7}}; found {labels!r:.60}.'
     )
+
+
+def _pairs(labels: object) -> Coding | None:
+    listed: object = labels
+    if isinstance(labels, Mapping):
+        listed = tuple(cast("Mapping[object, object]", labels).items())
+    if not isinstance(listed, (tuple, list)):
+        return None
+    found: list[tuple[str, int]] = []
+    for place, item in enumerate(cast("Sequence[object]", listed)):
+        pair = cast("tuple[object, ...]", item) if isinstance(item, tuple) else (item, place)
+        if len(pair) != 2 or not _is_label(pair[0]) or not _is_code(pair[1]):
+            return None
+        found.append((cast("str", pair[0]), int(cast("int", pair[1]))))
+    return tuple(found)
+
+
+def _is_label(found: object) -> bool:
+    return isinstance(found, str) and NAME.match(found) is not None
+
+
+def _is_code(found: object) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool) and abs(found) <= LARGEST_CODE
+
+
+def counts_from_zero(coding: Coding) -> bool:
+    """Whether the numbers are 0, 1, 2... in order."""
+    return all(code == place for place, (_, code) in enumerate(coding))

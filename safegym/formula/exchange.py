@@ -4,15 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from safegym.errors import FormulaError
-from safegym.formula.terms import Signal
+from safegym.formula.checks import counts_from_zero
+from safegym.formula.terms import DECLARED, Signal
 
-SIGNAL_KEYS = ("name", "unit", "shape", "scale", "bounds", "max_rate", "hold", "labels")
+SIGNAL_KEYS = DECLARED
 
 
 def signal_to_json(signal: Signal) -> dict[str, Any]:
     """Returns the whole declaration as a JSON value."""
-    plain = (list(f) if isinstance(f, tuple) else f for f in signal.fields)
-    return dict(zip(SIGNAL_KEYS, cast("Sequence[Any]", tuple(plain)), strict=True))
+    plain = [list(f) if isinstance(f, tuple) else f for f in signal.fields[:-1]]
+    counted = counts_from_zero(signal.coding)
+    labels = list(signal.labels) if counted else dict(signal.coding)
+    return dict(zip(SIGNAL_KEYS, cast("Sequence[Any]", (*plain, labels)), strict=True))
 
 
 def signal_from_json(value: object) -> Signal:

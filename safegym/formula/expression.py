@@ -1,5 +1,7 @@
 """What terms and formulas share: they print to canonical text, and have no truth value."""
 
+from numbers import Number
+
 from safegym.errors import FormulaError
 from safegym.formula.interning import Interned
 
@@ -37,6 +39,18 @@ class Expression(Interned):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {short(self)}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether this is the same expression; never a condition, so values are refused."""
+        if self is other:
+            return True
+        if isinstance(other, (Number, str)) or hasattr(other, "__array_interface__"):
+            from safegym.formula.traps import no_equality
+
+            no_equality(self, other)
+        return NotImplemented
+
+    __hash__ = Interned.__hash__
 
 
 def operand(part: Expression) -> tuple[Piece, ...]:

@@ -124,3 +124,5 @@ ONE_TERM: dict[str, Operation] = {
 }
 MANY_TERMS: tuple[str, ...] = ("min", "max", "norm")
 CALLS: frozenset[str] = frozenset({*ONE_TERM, *MANY_TERMS, "prob", "fraction", "mean", "scaled"})
+OPEN_CALLS: frozenset[str] = frozenset({"between", "near", "all_of", "any_of"})
+"""Called with parentheses; without them each may be the name of a signal."""

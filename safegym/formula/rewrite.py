@@ -11,35 +11,24 @@ from safegym.errors import FormulaError
 from safegym.formula.expression import short
 from safegym.formula.interning import Interned, postorder
 from safegym.formula.nodes import (
-    OPPOSITE,
     Always,
     And,
-    Atom,
-    Binary,
-    Boolean,
-    Eventually,
     Formula,
     Fraction,
     Historically,
-    Iff,
     Implies,
     Next,
-    Not,
-    Once,
     Or,
-    Previous,
     Release,
-    Since,
     Trigger,
     Unary,
-    Until,
     WeakNext,
-    WeakPrevious,
     WindowedBinary,
     WindowedUnary,
     all_of,
     any_of,
 )
+from safegym.formula.normal import NormalForm, negate, nnf
 from safegym.formula.reading import MarginScale, atoms_of, look_ahead, margin_scale, scale_of
 from safegym.formula.terms import signals_of
 from safegym.formula.windows import Window
@@ -60,99 +49,9 @@ __all__ = [
 
 Rounding = Literal["refuse", "conservative"]
 _Change = Callable[[Formula, Window], tuple[Window, ...]]
-Pair = tuple[Formula, Formula]  # a formula in negation normal form, and its negation
 
-_DUAL_UNARY: dict[type[Unary], type[Unary]] = {
-    Next: WeakNext,
-    WeakNext: Next,
-    Previous: WeakPrevious,
-    WeakPrevious: Previous,
-}
-_DUAL_WINDOWED: dict[type[WindowedUnary], type[WindowedUnary]] = {
-    Always: Eventually,
-    Eventually: Always,
-    Once: Historically,
-    Historically: Once,
-}
-_DUAL_BINARY: dict[type[WindowedBinary], type[WindowedBinary]] = {
-    Until: Release,
-    Release: Until,
-    Since: Trigger,
-    Trigger: Since,
-}
 # Windows of these must be met at every sample, so they grow outward when rounded.
 _FOR_ALL = (Always, Historically, Release, Trigger)
-
-
-def nnf(formula: Formula) -> Formula:
-    """Returns the negation normal form: no Not, Implies, Iff or Xor; negated atoms turned around.
-
-    A turned atom keeps its strictness: not (x < c) is x >= c.
-    """
-    return _pair(formula)[0]
-
-
-def negate(formula: Formula) -> Formula:
-    """Returns the negation normal form of the formula's negation."""
-    return _pair(formula)[1]
-
-
-def _pair(formula: Formula) -> Pair:
-    return _pairs(formula)[formula]
-
-
-def _pairs(formula: Formula) -> dict[Interned, Pair]:
-    done: dict[Interned, Pair] = {}
-    for node in postorder(formula):
-        if isinstance(node, Formula):
-            done[node] = _rule(node, done)
-    return done
-
-
-def _rule(node: Formula, done: dict[Interned, Pair]) -> Pair:
-    if isinstance(node, Atom):
-        return node, Atom(node.left, OPPOSITE[node.comparison], node.right, node.scale)
-    if isinstance(node, Boolean):
-        return node, Boolean(not node.value)
-    if isinstance(node, Fraction):
-        argument = done[node.argument][0]
-        turned = Fraction(argument, OPPOSITE[node.comparison], node.bound)
-        return Fraction(argument, node.comparison, node.bound), turned
-    if isinstance(node, (And, Or)):
-        held = [done[argument][0] for argument in node.arguments]
-        failed = [done[argument][1] for argument in node.arguments]
-        if isinstance(node, And):
-            return all_of(held), any_of(failed)
-        return any_of(held), all_of(failed)
-    return _operator_rule(node, done)
-
-
-def _operator_rule(node: Formula, done: dict[Interned, Pair]) -> Pair:
-    if isinstance(node, Not):
-        held, failed = done[node.argument]
-        return failed, held
-    if isinstance(node, Unary):
-        held, failed = done[node.argument]
-        return type(node)(held), _DUAL_UNARY[type(node)](failed)
-    if isinstance(node, WindowedUnary):
-        held, failed = done[node.argument]
-        window = node.window
-        return type(node)(held, window), _DUAL_WINDOWED[type(node)](failed, window)
-    if isinstance(node, WindowedBinary):
-        left, right, window = done[node.left], done[node.right], node.window
-        dual = _DUAL_BINARY[type(node)]
-        return type(node)(left[0], right[0], window), dual(left[1], right[1], window)
-    if isinstance(node, Binary):
-        return _connective_rule(node, done[node.left], done[node.right])
-    raise FormulaError(f"{type(node).__name__} has no negation normal form.")
-
-
-def _connective_rule(node: Binary, left: Pair, right: Pair) -> Pair:
-    if isinstance(node, Implies):
-        return any_of(left[1], right[0]), all_of(left[0], right[1])
-    same = any_of(all_of(left[0], right[0]), all_of(left[1], right[1]))
-    different = any_of(all_of(left[0], right[1]), all_of(left[1], right[0]))
-    return (same, different) if isinstance(node, Iff) else (different, same)
 
 
 def to_steps(
@@ -185,13 +84,11 @@ def implications(
 
     Only those that stand on their own there: not one that is negated, or part of a longer `or`.
     """
-    pairs = _pairs(formula)
-    steps = _map_windows(pairs[formula][0], _Grid(exact(dt, what="dt"), rounding, "").windows)
-    return {
-        steps[pairs[node][0]]: node
-        for node in postorder(formula)
-        if isinstance(node, Implies) and pairs[node][0] in steps
-    }
+    normal = NormalForm(formula)
+    steps = _map_windows(normal.root, _Grid(exact(dt, what="dt"), rounding, "").windows)
+    written = (node for node in postorder(formula) if isinstance(node, Implies))
+    found = ((normal.found(node), node) for node in written)
+    return {steps[form]: node for form, node in found if form in steps}
 
 
 def _map_windows(root: Formula, change: _Change) -> dict[Interned, Formula]:

@@ -8,7 +8,7 @@ from safegym.errors import FormulaError
 from safegym.formula.checks import finite, number_text
 from safegym.formula.expression import short
 from safegym.formula.nodes import Comparison, Formula, Fraction, check_formula, is_formula
-from safegym.formula.traps import MYPY, not_a_formula
+from safegym.formula.traps import MYPY, Unfinished, not_a_formula
 
 
 def _no_truth(text: str) -> NoReturn:
@@ -89,8 +89,10 @@ class MeanBound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Probability:
+class Probability(Unfinished):
     """`prob(formula)`, waiting for its bound: compare it with a number."""
+
+    finish = "a bound on it is a whole statement: Claim(statement=prob(f) < 0.01)"
 
     formula: Formula
 
@@ -113,8 +115,10 @@ class Probability:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Share:
+class Share(Unfinished):
     """`fraction(argument)`, waiting for its bound: compare it with a number in [0, 1]."""
+
+    finish = "compare it with a number, as a whole statement: fraction(f) >= 0.999"
 
     argument: Formula
 
@@ -137,8 +141,10 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mean:
+class Mean(Unfinished):
     """`mean(fraction(argument))`, waiting for its bound: compare it with a number."""
+
+    finish = "a bound on it is a whole statement: Claim(statement=mean(fraction(f)) >= 0.99)"
 
     argument: Formula
 

@@ -1,29 +1,39 @@
-"""Terms: real-valued expressions over signals, with units."""
+"""Signals and their components, and a term's declarations. The other terms are re-exported."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Never, NoReturn, cast, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from safegym.errors import FormulaError, UnitError
+from safegym.errors import FormulaError
 from safegym.formula.checks import (
     ANY_LENGTH,
+    Coding,
     bounds_of,
     check_name,
-    finite,
+    coding_of,
+    counts_from_zero,
     index_of,
-    labels_of,
     number_text,
     positive,
     shape_of,
     signal_unit,
 )
-from safegym.formula.expression import Expression, Piece, operand, short
+from safegym.formula.expression import Piece
 from safegym.formula.interning import Interned, postorder
-from safegym.formula.traps import MYPY, no_connective, no_inversion, no_truth
+from safegym.formula.operations import (
+    Apply,
+    Constant,
+    Operation,
+    Term,
+    check_scalar,
+    common_unit,
+    no_length,
+    term,
+)
 from safegym.formula.windows import UNBOUNDED, Window
-from safegym.units import ONE, Unit, unit
 
 if TYPE_CHECKING:
-    from safegym.formula.nodes import Atom, Comparison, Formula
+    from safegym.formula.nodes import Atom
 
 __all__ = [
     "UNBOUNDED",
@@ -35,103 +45,14 @@ __all__ = [
     "Signal",
     "Term",
     "Window",
+    "check_scalar",
+    "common_unit",
+    "describe",
     "signals_of",
     "term",
 ]
 
 Hold = Literal["sample", "max", "min", "any"]
-Operation = Literal[
-    "+", "-", "*", "/", "neg", "abs", "min", "max", "norm", "sqrt", "exp", "sin", "cos"
-]
-
-
-class Term(Expression):
-    """A real-valued expression. Comparing it with `< <= > >=` builds an atom.
-
-    `unit` is None for a plain number, which takes the unit of what it meets.
-    """
-
-    __slots__ = ("unit_or_none",)
-    unit_or_none: Unit | None
-    __array_ufunc__ = None  # numpy scalars on the left hand over to the reflected operator
-
-    def __lt__(self, other: "Term | float") -> "Atom":
-        return _atom(self, "<", other)
-
-    def __le__(self, other: "Term | float") -> "Atom":
-        return _atom(self, "<=", other)
-
-    def __gt__(self, other: "Term | float") -> "Atom":
-        return _atom(self, ">", other)
-
-    def __ge__(self, other: "Term | float") -> "Atom":
-        return _atom(self, ">=", other)
-
-    def __add__(self, other: "Term | float") -> "Term":
-        return Apply("+", (self, term(other)))
-
-    def __radd__(self, other: "Term | float") -> "Term":
-        return Apply("+", (term(other), self))
-
-    def __sub__(self, other: "Term | float") -> "Term":
-        return Apply("-", (self, term(other)))
-
-    def __rsub__(self, other: "Term | float") -> "Term":
-        return Apply("-", (term(other), self))
-
-    def __mul__(self, other: "Term | float") -> "Term":
-        return Apply("*", (self, term(other)))
-
-    def __rmul__(self, other: "Term | float") -> "Term":
-        return Apply("*", (term(other), self))
-
-    def __truediv__(self, other: "Term | float") -> "Term":
-        return Apply("/", (self, term(other)))
-
-    def __rtruediv__(self, other: "Term | float") -> "Term":
-        return Apply("/", (term(other), self))
-
-    def __neg__(self) -> "Term":
-        return Apply("neg", (self,))
-
-    def __pos__(self) -> "Term":
-        return self
-
-    def __abs__(self) -> "Term":
-        return Apply("abs", (self,))
-
-    @property
-    def signals(self) -> "tuple[Signal, ...]":
-        """The signals read, in order of first appearance."""
-        return signals_of(self)
-
-    if not MYPY:  # mypy's truthy-bool sees only what has no __bool__, pyright what has this one
-
-        def __bool__(self) -> NoReturn:
-            no_truth(self)
-
-    def __and__(self, other: Never) -> Never:
-        no_connective(self, "&", other)
-
-    def __rand__(self, other: Never) -> Never:
-        no_connective(other, "&", self)
-
-    def __or__(self, other: Never) -> Never:
-        no_connective(self, "|", other)
-
-    def __ror__(self, other: Never) -> Never:
-        no_connective(other, "|", self)
-
-    def __xor__(self, other: Never) -> Never:
-        no_connective(self, "^", other)
-
-    def __rxor__(self, other: Never) -> Never:
-        no_connective(other, "^", self)
-
-    if not TYPE_CHECKING:  # unknown to type checkers, so that they reject `~x < 0.5`
-
-        def __invert__(self) -> NoReturn:
-            no_inversion(self)
 
 
 class Signal(Term):
@@ -141,11 +62,11 @@ class Signal(Term):
     (d,); (-1,) is a vector of any length, only read by component. scale: finite, > 0, in the
     signal's unit; margins of atoms over it are divided by this. bounds: (lowest, highest) declared
     values. max_rate: largest change per second. hold: what a sample stands for over the time since
-    the last one. labels: names of the values 0, 1, 2... of a mode signal. Raises FormulaError or
-    UnitError for anything malformed.
+    the last one. labels: names of the values 0, 1, 2... of a mode signal, or a mapping from name to
+    whole number. Raises FormulaError or UnitError for anything malformed.
     """
 
-    __slots__ = ("name", "unit", "shape", "scale", "bounds", "max_rate", "hold", "labels")  # noqa: RUF023  # the constructor's order
+    __slots__ = ("name", "unit", "shape", "scale", "bounds", "max_rate", "hold", "coding")  # noqa: RUF023  # the constructor's order
     name: str
     unit: str
     shape: tuple[int, ...]
@@ -153,7 +74,7 @@ class Signal(Term):
     bounds: tuple[float, float] | None
     max_rate: float | None
     hold: Hold
-    labels: tuple[str, ...]
+    coding: Coding
 
     def __new__(
         cls,
@@ -164,7 +85,7 @@ class Signal(Term):
         bounds: tuple[float, float] | None = None,
         max_rate: float | None = None,
         hold: Hold = "sample",
-        labels: Sequence[str] = (),
+        labels: Sequence[str] | Mapping[str, int] | Coding = (),
     ) -> "Signal":
         """Makes the signal; see the class."""
         check_name(name)
@@ -172,7 +93,7 @@ class Signal(Term):
         parsed, text = signal_unit(unit, what)
         if hold not in get_args(Hold):
             raise FormulaError(
-                f'{what} hold must be "sample", "max", "min" or "any", not {hold!r}.'
+                f'{what} hold must be "sample", "max", "min" or "any", not {hold!r:.60}.'
             )
         return cls._intern(
             str(name),
@@ -182,9 +103,19 @@ class Signal(Term):
             bounds_of(bounds, what),
             None if max_rate is None else positive(max_rate, f"{what} max_rate"),
             str(hold),
-            labels_of(labels, shape, what),
+            coding_of(labels, shape, what),
             unit_or_none=parsed,
         )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of a mode signal's values, in the order declared."""
+        return tuple(label for label, _ in self.coding)
+
+    @property
+    def length(self) -> int | None:
+        """How many components a vector has (-1: nobody declared it); None for a scalar."""
+        return self.shape[0] if self.shape else None
 
     @property
     def any_length(self) -> bool:
@@ -200,19 +131,32 @@ class Signal(Term):
         if not self.shape:
             raise TypeError(f"Signal {self.name!r} is a scalar and cannot be iterated.")
         if self.any_length:
-            raise FormulaError(_no_length(self))
+            raise FormulaError(no_length(self))
         return (Component(self, index) for index in range(self.shape[0]))
 
-    def is_(self, label: str) -> "Formula":
+    def is_(self, label: str) -> "Atom":
         """Returns the atom that holds where this mode signal has the named value."""
-        if label not in self.labels:
-            known = ", ".join(self.labels) or "none: declare them with labels=(...)"
-            raise FormulaError(f"Signal {self.name!r} has no label {label!r}; its labels: {known}.")
-        return abs(self - self.labels.index(label)) <= 0.5
+        for name, code in self.coding:
+            if name == label:
+                return abs(self - code) <= 0.5
+        raise FormulaError(_no_label(self, label))
 
     def pieces(self) -> tuple[Piece, ...]:
         """The name."""
         return (self.name,)
+
+
+def _no_label(signal: Signal, label: object) -> str:
+    if not signal.coding:
+        return (
+            f"Signal {signal.name!r} has no label {label!r:.60}; it has none at all: declare them "
+            f'with labels=("OK", "FAULT") or labels={{"OK": 0, "FAULT": 7}}.'
+        )
+    near = get_close_matches(str(label), signal.labels, n=1, cutoff=0.5)
+    return (
+        f"Signal {signal.name!r} has no label {label!r:.60}; its labels: "
+        f"{', '.join(signal.labels)}." + (f" Did you mean {near[0]}?" if near else "")
+    )
 
 
 class Component(Term):
@@ -232,7 +176,7 @@ class Component(Term):
             )
         place = index_of(index, f"The index of signal {signal.name!r}")
         if place < 0 and signal.any_length:
-            raise FormulaError(_no_length(signal))
+            raise FormulaError(no_length(signal))
         if place < 0 or (place >= signal.shape[0] and not signal.any_length):
             raise FormulaError(
                 f"Signal {signal.name!r} has components 0 to {signal.shape[0] - 1}, not {index}."
@@ -242,78 +186,6 @@ class Component(Term):
     def pieces(self) -> tuple[Piece, ...]:
         """The name and index."""
         return (f"{self.signal.name}[{self.index}]",)
-
-
-class Constant(Term):
-    """A number; it means its binary64 value. unit None: takes the unit of what it meets."""
-
-    __slots__ = ("value", "unit")  # noqa: RUF023  # the constructor's order
-    value: float
-    unit: str | None
-
-    def __new__(cls, value: float, unit: str | None = None) -> "Constant":
-        """Makes the constant. Raises FormulaError unless the value is finite."""
-        number = finite(value, "A constant")
-        if unit is None:
-            return cls._intern(number, None, unit_or_none=None)
-        parsed, text = signal_unit(unit, f"Constant {number!r}:")
-        return cls._intern(number, text, unit_or_none=parsed)
-
-    def __neg__(self) -> Term:
-        return Constant(-self.value, self.unit)
-
-    def pieces(self) -> tuple[Piece, ...]:
-        """The shortest decimal that reads back as the same number, and the unit in braces."""
-        return (number_text(self.value) + ("" if self.unit is None else f"{{{self.unit}}}"),)
-
-
-class Apply(Term):
-    """An operation on terms. `+ - * /` take two, `min max norm` one or more, the rest one."""
-
-    __slots__ = ("operation", "arguments")  # noqa: RUF023  # the constructor's order
-    operation: Operation
-    arguments: tuple[Term, ...]
-
-    def __new__(cls, operation: Operation, arguments: Sequence[Term]) -> "Apply":
-        """Applies the operation. Raises FormulaError or UnitError if the arguments do not fit."""
-        found = tuple(arguments)
-        _check_arguments(operation, found)
-        return cls._intern(operation, found, unit_or_none=_unit_of(operation, found))
-
-    @property
-    def closed(self) -> bool:
-        """Function calls are closed, operators are not."""
-        return self.operation not in ("+", "-", "*", "/", "neg")
-
-    def pieces(self) -> tuple[Piece, ...]:
-        """Operators with their operands in parentheses where needed; functions as calls."""
-        if self.operation == "neg":
-            return _negated(self.arguments[0])
-        if not self.closed:
-            left, right = self.arguments
-            return (*operand(left), f" {self.operation} ", *operand(right))
-        listed: list[Piece] = [f"{self.operation}(", self.arguments[0]]
-        for argument in self.arguments[1:]:
-            listed += [", ", argument]
-        return (*listed, ")")
-
-
-def _negated(argument: Term) -> tuple[Piece, ...]:
-    """`-(0.5)` is not the number -0.5, so a constant keeps its parentheses."""
-    if isinstance(argument, Constant):
-        return ("-(", argument, ")")
-    return ("-", *operand(argument))
-
-
-def term(value: "Term | float") -> Term:
-    """Returns `value` as a term; a number becomes a constant. Raises TypeError for other things."""
-    if isinstance(value, Term):
-        return value
-    if isinstance(value, Expression):
-        raise TypeError(
-            f"`{short(value)}` is a formula, not a term; arithmetic and comparisons take terms."
-        )
-    return Constant(value)
 
 
 def signals_of(root: Interned) -> tuple[Signal, ...]:
@@ -333,8 +205,20 @@ def signals_of(root: Interned) -> tuple[Signal, ...]:
 
 def describe(signal: Signal) -> str:
     """Returns the signal's declaration, one canonical line."""
-    named = zip(signal._own[1:], signal.fields[1:], strict=True)
+    values = (*signal.fields[1:-1], labels_text(signal))
+    named = zip(DECLARED[1:], values, strict=True)
     return " ".join((signal.name, *(f"{name}={_field_text(value)}" for name, value in named)))
+
+
+def labels_text(signal: Signal) -> tuple[str, ...]:
+    """Returns the labels as declared: names, with their number unless that counts 0, 1, 2..."""
+    if counts_from_zero(signal.coding):
+        return signal.labels
+    return tuple(f"{label}={code}" for label, code in signal.coding)
+
+
+DECLARED = ("name", "unit", "shape", "scale", "bounds", "max_rate", "hold", "labels")
+"""What a declaration says of a signal, in the constructor's order."""
 
 
 def _field_text(value: object) -> str:
@@ -350,118 +234,3 @@ def _field_text(value: object) -> str:
 def _check_signal(signal: object) -> None:
     if not isinstance(signal, Signal):
         raise FormulaError(f"Only signals have components, found {signal!r:.60}.")
-
-
-def _check_arguments(operation: str, arguments: tuple[object, ...]) -> None:
-    if operation not in get_args(Operation):
-        raise FormulaError(f"{operation!r:.30} is no operation on terms.")
-    wanted = 2 if operation in ("+", "-", "*", "/") else None if operation in _MANY else 1
-    if len(arguments) != wanted if wanted else not arguments:
-        raise FormulaError(
-            f"{operation} takes {wanted or 'one or more'} arguments, found {len(arguments)}."
-        )
-    for argument in arguments:
-        check_scalar(argument, operation)
-    if operation == "/":
-        _check_divisor(arguments[1])
-
-
-_MANY = ("min", "max", "norm")
-
-
-def check_scalar(argument: object, where: str) -> None:
-    """Raises TypeError unless `argument` is a term, FormulaError if it is a vector."""
-    if not isinstance(argument, Term):
-        raise TypeError(f"{where} takes terms, found {argument!r:.60}.")
-    if isinstance(argument, Signal) and argument.any_length:
-        raise FormulaError(_no_length(argument))
-    if isinstance(argument, Signal) and argument.shape:
-        raise FormulaError(
-            f"Signal {argument.name!r} is a vector of {argument.shape[0]}; {where} takes scalars. "
-            f"Write {argument.name}[0] for a component or norm({argument.name}) for its length."
-        )
-
-
-def _no_length(signal: Signal) -> str:
-    return (
-        f"Signal {signal.name!r} is a vector whose length is not declared; read {signal.name}[0] "
-        f'and so on, or declare Signal("{signal.name}", shape=(d,)) to use it whole.'
-    )
-
-
-def _check_divisor(divisor: object) -> None:
-    if not isinstance(divisor, Constant):
-        text = short(divisor) if isinstance(divisor, Term) else repr(divisor)
-        raise FormulaError(
-            f"Division by `{text}`: only a constant number may divide. Multiply the other side of "
-            "the comparison instead: `a > c * b` for `a / b > c` where b > 0."
-        )
-    if divisor.value == 0.0:
-        raise FormulaError("Division by zero.")
-
-
-def _unit_of(operation: str, arguments: tuple[Term, ...]) -> Unit | None:
-    units = [argument.unit_or_none for argument in arguments]
-    if operation in ("*", "/"):
-        return _product_unit(operation, units[0], units[1])
-    if operation == "sqrt":
-        return None if units[0] is None else units[0].root()
-    if operation in ("exp", "sin", "cos"):
-        return _pure(operation, arguments[0])
-    return common_unit(arguments, operation)
-
-
-def _product_unit(operation: str, left: Unit | None, right: Unit | None) -> Unit | None:
-    if right is None:
-        return left
-    left = ONE if left is None else left
-    return left * right if operation == "*" else left / right
-
-
-def _pure(operation: str, argument: Term) -> Unit | None:
-    found = argument.unit_or_none
-    allowed = (ONE,) if operation == "exp" else (ONE, _RADIAN)
-    if found is not None and found not in allowed:
-        wanted = " or ".join(str(unit) for unit in allowed)
-        angle = found.dimension == _RADIAN.dimension
-        line = '`x * quantity(math.pi / 180, "rad/deg")` turns deg into rad'
-        raise UnitError(
-            f"{operation}(`{short(argument)}`) takes a quantity in {wanted}, found {found}; "
-            f"{line if angle else f'divide by a quantity in {found} to get a pure number'}."
-        )
-    return None if found is None else ONE
-
-
-_RADIAN = unit("rad")
-
-
-def common_unit(arguments: Sequence[Term], where: str) -> Unit | None:
-    """Returns the one unit of terms that meet; None if all are plain numbers. Raises UnitError."""
-    first: Term | None = None
-    for argument in arguments:
-        if argument.unit_or_none is None:
-            continue
-        if first is None:
-            first = argument
-        elif argument.unit_or_none != first.unit_or_none:
-            raise UnitError(_clash(first, argument, where))
-    return None if first is None else first.unit_or_none
-
-
-def _clash(first: Term, second: Term, where: str) -> str:
-    one, two = first.unit_or_none, second.unit_or_none
-    text = (
-        f"`{short(first)}` is in {one} but `{short(second)}` is in {two}; {where} needs one unit."
-    )
-    if one is None or two is None or one.dimension != two.dimension:
-        return f"{text} They measure different things."
-    return (
-        f"{text} Nothing is converted silently: write the constant in {one}, or "
-        f'convert(..., "{one}") (safegym.formula.functions).'
-    )
-
-
-def _atom(left: Term, comparison: "Comparison", right: "Term | float") -> "Atom":
-    from safegym.formula.nodes import Atom
-
-    return Atom(left, comparison, term(right))

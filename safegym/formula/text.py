@@ -2,10 +2,13 @@
 
 Loosest to tightest: `iff xor` | `implies` (groups to the right) | `or` | `and` |
 `until weak_until release since trigger` | `not` and one-place temporal words | `< <= > >=` |
-`+ -` | `* /` | unary minus. Rows of `iff xor`, `until ...` and comparisons need parentheses.
+`+ -` | `* /` | unary minus | `^`. Rows of `iff xor`, `until ...` and comparisons need parentheses.
 A window is `[a,b]` in seconds, closed, each bound a decimal, `p/q`, or `inf`. A constant may carry
-a unit: `5{km/h}`. Also read: `& && | || ~ ! -> <->`, and the letters G F U R X O H S where no
-declared signal has that name.
+a unit: `5{km/h}`, or `5 km/h` where no signal is called so. A power `x^n` has a whole n from 1 to
+16. `mode is FAULT` holds where a signal has the number of its label. Calls: `abs sqrt exp sin cos`,
+`min max norm` (of vectors too), `between(x, a, b)`, `near(x, c, tol)`, `scaled(x > 0, s)`, and
+`all_of any_of` over formulas or one comparison of vectors. Also read: `& && | || ~ ! -> <-> **`,
+and the letters G F U R X O H S where no declared signal has that name.
 """
 
 from collections.abc import Iterable
@@ -36,11 +39,12 @@ def parse(text: str, signals: Iterable[Signal] | None = None) -> Formula:
 
 def parse_statement(text: str, signals: Iterable[Signal] | None = None) -> Statement:
     """Returns the claim statement that `text` writes: a formula, or a bound on prob or mean."""
-    _check_text(text)
-    return Parser(text, _declared(signals)).statement()
+    check_text(text)
+    return Parser(text, declared_signals(signals)).statement()
 
 
-def _check_text(text: object) -> None:
+def check_text(text: object) -> None:
+    """Raises FormulaError unless `text` is text of a length that is read."""
     if not isinstance(text, str):
         raise FormulaError(f"parse takes text, found {text!r:.60} ({type(text).__name__}).")
     if len(text) > LONGEST_TEXT:
@@ -52,7 +56,8 @@ def _check_signal(signal: object) -> None:
         raise FormulaError(f"signals takes Signal objects, found {signal!r:.60}.")
 
 
-def _declared(signals: Iterable[Signal] | None) -> dict[str, Signal]:
+def declared_signals(signals: Iterable[Signal] | None) -> dict[str, Signal]:
+    """Returns the declarations by name. Raises FormulaError if two share a name."""
     found: dict[str, Signal] = {}
     for signal in () if signals is None else signals:
         _check_signal(signal)

@@ -1,10 +1,26 @@
 """What is said when Python's grammar would silently drop or twist a condition."""
 
-from typing import NoReturn
+from numbers import Number
+from typing import ClassVar, NoReturn
 
 from safegym.formula.expression import Expression, short
 
 MYPY = False  # mypy takes a name spelt so for true, other checkers and Python do not
+
+
+class Unfinished:
+    """Something that becomes a formula or statement by one more step; `finish` says which."""
+
+    __slots__ = ()
+    finish: ClassVar[str]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether this is the same object; a number is refused, as `==` bounds nothing."""
+        if self is not other and isinstance(other, Number):
+            raise TypeError(f"`== {other!r:.40}` bounds nothing; {self.finish}.")
+        return self is other or NotImplemented
+
+    __hash__ = object.__hash__
 
 
 def no_truth(expression: Expression) -> NoReturn:
@@ -21,6 +37,9 @@ def no_truth(expression: Expression) -> NoReturn:
 
 def no_connective(left: object, operator: str, right: object) -> NoReturn:
     """Refuses `&`, `|`, `^` between things that are not both formulas."""
+    for side in (left, right):
+        if isinstance(side, Unfinished):
+            raise TypeError(f"`{operator}` joins formulas, found {side!r:.90}; {side.finish}.")
     raise TypeError(
         f"`{_show(left)} {operator} {_show(right)}` connects two things that are not both "
         f"formulas. `{operator}` binds tighter than `<` and `>`: write "
@@ -37,6 +56,32 @@ def no_inversion(term: Expression) -> NoReturn:
     )
 
 
+def no_exponent(base: object, term: Expression) -> NoReturn:
+    """Refuses `2 ** x`."""
+    raise TypeError(
+        f"`{_show(base)} ** {short(term)}` has a term as its exponent; powers are whole numbers, "
+        "`x ** 2`. For an exponential write exp(x) (safegym.formula.functions)."
+    )
+
+
+def no_equality(expression: Expression, other: object) -> NoReturn:
+    """Refuses `x == 1`, which Python would answer with False."""
+    text = short(expression)
+    if not hasattr(expression, "unit_or_none"):
+        line = f"write `({text})` where it must hold and `~({text})` where it must not"
+    elif isinstance(other, str):
+        line = f'write `{text}.is_("{other:.40}")` for a mode signal with labels'
+    else:
+        line = (
+            f"write `near({text}, {_show(other)}, tol)` for a value within a tolerance, or "
+            f'`{text}.is_("FAULT")` for a mode signal with labels'
+        )
+    raise TypeError(
+        f"`{text} == {_show(other)}` compares an expression with a value, which Python would "
+        f"answer now and on no trace; {line}."
+    )
+
+
 def no_comparison(formula: Expression, operator: str, other: object) -> NoReturn:
     """Refuses comparing a formula."""
     raise TypeError(
@@ -48,6 +93,8 @@ def no_comparison(formula: Expression, operator: str, other: object) -> NoReturn
 
 def not_a_formula(where: str, found: object) -> NoReturn:
     """Refuses a non-formula where a formula is needed."""
+    if isinstance(found, Unfinished):
+        raise TypeError(f"{where} takes a formula, found {found!r:.90}; {found.finish}.")
     line = (
         f"compare it, for example `{_show(found)} > 0`"
         if isinstance(found, Expression)

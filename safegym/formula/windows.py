@@ -30,7 +30,7 @@ class Window(Interned):
             raise FormulaError(
                 f"The window {_text(low, high)} reaches into negative time. Windows count forward "
                 "for always, eventually, until, release and backward for once, historically, "
-                "since, trigger; both bounds are >= 0."
+                f"since, trigger; both bounds are >= 0. {_both_ways(low, high)}"
             )
         if high is not None and high < low:
             raise FormulaError(
@@ -58,6 +58,15 @@ def _text(low: Fraction, high: Fraction | None) -> str:
     return f"[{rational_text(low)},{'inf' if high is None else rational_text(high)}]"
 
 
+def _both_ways(low: Fraction, high: Fraction | None) -> str:
+    """The lines that would work for a window that reaches back from the present."""
+    ahead = f"Write {_text(max(low, Fraction(0)), high)} for what lies ahead"
+    ends = sorted(abs(bound) for bound in (low, high) if bound is not None and bound < 0)
+    behind = Window(ends[0] if len(ends) == 2 else 0, ends[-1])
+    back = f"for what lies behind, once or historically over {behind}"
+    return f"{back.capitalize()}." if high is not None and high < 0 else f"{ahead}; {back}."
+
+
 UNBOUNDED = Window(0, None)
 
 
@@ -79,7 +88,13 @@ def window_of(
     if bound is not None:
         if isinstance(bound, float) and bound == float("inf"):
             return UNBOUNDED
-        return Window(0, exact(bound, what=f"{operator}: {word}"))
+        length = exact(bound, what=f"{operator}: {word}")
+        if length < 0:
+            raise FormulaError(
+                f"{operator}: {word}={rational_text(length)} reaches into negative time; write "
+                f"{word}={rational_text(-length)}, and once or historically to look back."
+            )
+        return Window(0, length)
     if window is None:
         return UNBOUNDED
     if isinstance(window, Window):
@@ -89,4 +104,7 @@ def window_of(
             f"{operator}: window must be a pair (a, b) of seconds, b None for no end; found "
             f"{window!r:.60}. An empty window has no meaning."
         )
-    return Window(window[0], window[1])
+    try:
+        return Window(window[0], window[1])
+    except FormulaError as error:
+        raise FormulaError(f"{operator}: {error}") from None

@@ -69,6 +69,10 @@ class PenaltySettings:
         """Whether no violation can be penalised."""
         return self.cap == 0.0 or not any((self.weight, self.end_weight, *self.claims.values()))
 
+    def weight_of(self, claim_id: str, *, at_end: bool = False) -> float:
+        """The claim's own weight, else `end_weight` or `weight`."""
+        return self.claims.get(claim_id, self.end_weight if at_end else self.weight)
+
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON."""
         return {
@@ -150,9 +154,7 @@ class Penaliser:
         if settled is None:
             return None
         at_end = self._decided_by_end(claim, trace, settled.step)
-        weight = self._settings.claims.get(
-            claim.id, self._settings.end_weight if at_end else self._settings.weight
-        )
+        weight = self._settings.weight_of(claim.id, at_end=at_end)
         margin = settled.margin
         known = margin is not None and not math.isnan(margin)
         size = 0.0 if settled.step == 0 else penalty_size(margin, weight, self._settings)

@@ -12,7 +12,7 @@ from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.tail import tail_steps
 from safegym.policy.base import Policy
-from safegym.scenario.agreement import refuse_other_signals
+from safegym.scenario.agreement import conversions, refuse_other_signals
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.runner import Runner
 from safegym.scenario.seeds import Stream, episode_seed
@@ -87,6 +87,7 @@ class Setting:
             f"horizon {spec.horizon} steps of {spec.clock.dt} s, tail {self.tail} steps",
             f"policy {policy.card.digest}, {policy.card.mode}, batch width {policy.card.width}",
             "episodes are independent; the simulator stands for the system",
+            *(f"signal {made}" for made in conversions(spec, self.claims)),
         )
 
 
@@ -108,7 +109,7 @@ def make_setting(spec: ScenarioSpec, gate: Gate, *, workers: int = 1) -> Setting
     tail = 0
     for claim in claims:
         refuse_other_signals(spec, claim)
-        steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding)
+        steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding, claim=claim.id)
         needed = tail_steps(steps, spec.horizon)
         if needed and not spec.can_run_tail:
             raise UnsupportedError(

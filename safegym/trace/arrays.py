@@ -12,8 +12,23 @@ EXACT_TYPES = ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1")
 """Element types that actions and observations may have; float16 is widened to float32."""
 
 
+def refuse_masked(values: object, name: str) -> None:
+    """Raises TraceError where a masked array hides a value: it is no reading."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return
+    hidden = np.argwhere(np.ma.getmaskarray(values))
+    if len(hidden):
+        at = ", ".join(str(place) for place in hidden[0])
+        raise TraceError(
+            f"{name} is masked at index {at}, and what lies under a mask is no reading; give "
+            "values.filled(0.0) and Trace.from_arrays(..., gaps=[(3, 5)]), or leave these samples "
+            "and their stamps out of a log for Trace.from_stamps."
+        )
+
+
 def frozen_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """A read-only float64 copy. Raises TraceError if a value is no number, or would be changed."""
+    refuse_masked(values, name)
     try:
         source = np.asarray(values)
         if source.dtype.kind not in "fiub":
@@ -42,6 +57,7 @@ def _kept(source: NDArray[Any], copy: NDArray[np.float64]) -> bool:
 
 def frozen_exact(values: ArrayLike, name: str) -> NDArray[Any]:
     """A read-only copy that keeps its element type (`EXACT_TYPES`). Raises TraceError otherwise."""
+    refuse_masked(values, name)
     try:
         source = np.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:

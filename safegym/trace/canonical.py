@@ -3,7 +3,8 @@
 SHA-256 over, in order: the length of the header in bytes (8 bytes, little-endian), the header,
 and the bytes of each array that the header lists, little-endian, C order, in the header's order.
 The header is compact JSON with sorted keys; floats in it are written as hexadecimal text, seeds
-as decimal text, so that no reader can round them.
+as decimal text, so that no reader can round them. Units, gaps and resampling are in it only where
+a trace has some.
 """
 
 import hashlib
@@ -52,7 +53,7 @@ def _first(pair: tuple[str, NDArray[Any]]) -> str:
 
 def header_bytes(trace: Trace, arrays: list[tuple[str, NDArray[Any]]]) -> bytes:
     """The canonical header. Raises TraceError if a text in it is not valid Unicode."""
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "scenario": trace.scenario_digest,
         "policy": trace.policy_digest,
@@ -69,6 +70,10 @@ def header_bytes(trace: Trace, arrays: list[tuple[str, NDArray[Any]]]) -> bytes:
     }
     if trace.units:
         header["units"] = dict(trace.units)
+    if trace.unseen:
+        header["gaps"] = {name: list(map(list, gaps)) for name, gaps in trace.unseen.items()}
+    if trace.resampling:
+        header["resampling"] = {name: r.to_json() for name, r in trace.resampling.items()}
     try:
         return _ENCODER.encode(header).encode("utf-8")
     except (UnicodeEncodeError, TypeError) as error:

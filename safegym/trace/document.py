@@ -3,6 +3,7 @@
 Numbers are written by `repr`, which gives every float64 back exactly; clocks as rational text;
 whole numbers that may exceed 2**53 (seeds) as decimal text. Only "signals", "dt" and "end" are
 required, so that a trace can be written by hand; a digest, where one is given, must be right.
+"gaps" and "resampling" are written only where a trace has some.
 """
 
 import json
@@ -17,7 +18,11 @@ from safegym.errors import TraceError
 from safegym.trace.arrays import EXACT_TYPES
 from safegym.trace.canonical import FORMAT
 from safegym.trace.clock import Clock, exact
-from safegym.trace.model import END_KINDS, EpisodeEnd, Event, Trace
+from safegym.trace.constants import first_constant
+from safegym.trace.episode import END_KINDS, EpisodeEnd, Event
+from safegym.trace.gaps import GapsBySignal
+from safegym.trace.model import Trace
+from safegym.trace.resampling import Resampling
 
 MAX_BYTES = 256 * 2**20
 """Largest text read, in bytes."""
@@ -29,10 +34,12 @@ _FIELDS = (
     "end",
     "events",
     "format",
+    "gaps",
     "horizon",
     "observations",
     "parameters",
     "policy_digest",
+    "resampling",
     "rewards",
     "scenario_digest",
     "seed",
@@ -57,7 +64,7 @@ def _plain(value: Any) -> str:
 def to_json(trace: Trace) -> dict[str, Any]:
     """The document of a trace: plain dictionaries, lists, texts and numbers, and its digest."""
     observations = trace.observations
-    return {
+    document = {
         "format": FORMAT,
         "scenario_digest": trace.scenario_digest,
         "policy_digest": trace.policy_digest,
@@ -75,8 +82,22 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "actions": _array_out(trace.actions),
         "rewards": trace.rewards.tolist(),
         "observations": None if observations is None else _array_out(observations),
-        "digest": trace.digest,
     }
+    if trace.unseen:
+        document["gaps"] = gaps_out(trace)
+    if trace.resampling:
+        document["resampling"] = resampling_out(trace)
+    return {**document, "digest": trace.digest}
+
+
+def gaps_out(trace: Trace) -> dict[str, list[list[int]]]:
+    """Signal -> its gaps as lists."""
+    return {name: [list(interval) for interval in gaps] for name, gaps in trace.unseen.items()}
+
+
+def resampling_out(trace: Trace) -> dict[str, dict[str, Any]]:
+    """Signal -> what was done to its log, as plain texts and numbers."""
+    return {name: record.to_json() for name, record in trace.resampling.items()}
 
 
 def _array_out(values: NDArray[Any]) -> dict[str, Any]:
@@ -100,7 +121,7 @@ def read_document(text: str | bytes, what: str) -> dict[str, Any]:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=float)
     except RecursionError:
         raise TraceError(f"This {what} is nested too deeply.") from None
     except ValueError as error:
@@ -109,6 +130,12 @@ def read_document(text: str | bytes, what: str) -> dict[str, Any]:
         raise TraceError(f"This {what} is not valid JSON: {error}.") from error
     if not isinstance(found, dict):
         raise TraceError(f"This {what} is a JSON {type(found).__name__}; it must be an object.")
+    bad = first_constant(found) if "NaN" in text or "Infinity" in text else None
+    if bad is not None:
+        raise TraceError(
+            f"{bad[0]} is not allowed (at {bad[1]}): every number of a trace is finite. Cut the "
+            'trace before it and end it with "interrupted".'
+        )
     return cast(dict[str, Any], found)
 
 
@@ -119,10 +146,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise TraceError(f"The key {twice!r} appears twice in one JSON object.")
     return found
-
-
-def _no_constant(name: str) -> float:
-    raise TraceError(f"{name} is not allowed: every number of a trace is finite.")
 
 
 def from_json(document: Mapping[str, Any]) -> Trace:
@@ -157,6 +180,8 @@ def from_json(document: Mapping[str, Any]) -> Trace:
         events=tuple(_event_in(entry) for entry in _list(document.get("events", []), "events")),
         versions=_mapping(document, "versions", str, "texts"),
         units=_mapping(document, "units", str, "texts"),
+        unseen=gaps_in(document.get("gaps", {})),
+        resampling=resampling_in(document.get("resampling", {})),
         digest=_text(document, "digest"),
     )
 
@@ -192,6 +217,31 @@ def _mapping(document: Mapping[str, Any], name: str, kind: type, meant: str) -> 
         if not fits:
             raise TraceError(f'"{name}" maps names to {meant}; {key!r} is {entry!r}.')
     return {key: kind(entry) for key, entry in entries.items()}
+
+
+def gaps_in(value: Any) -> GapsBySignal:
+    """Gaps as `gaps_out` writes them; the trace checks where they lie. Raises TraceError."""
+    if not isinstance(value, dict):
+        raise TraceError(f'"gaps" must be an object, found {type(value).__name__}.')
+    entries = cast(dict[str, Any], value)
+    return {
+        name: tuple(_interval(pair) for pair in _list(pairs, f"gaps.{name}"))
+        for name, pairs in entries.items()
+    }
+
+
+def _interval(pair: Any) -> tuple[int, int]:
+    if isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair):
+        return pair[0], pair[1]
+    raise TraceError(f'A gap is [first, last], two sample indices; found {pair!r:.60} in "gaps".')
+
+
+def resampling_in(value: Any) -> dict[str, Resampling]:
+    """Records as `resampling_out` writes them. Raises TraceError."""
+    if not isinstance(value, dict):
+        raise TraceError(f'"resampling" must be an object, found {type(value).__name__}.')
+    entries = cast(dict[str, Any], value)
+    return {name: Resampling.from_json(entry) for name, entry in entries.items()}
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Clock, episode end, and the trace itself."""
+"""The trace."""
 
 import math
 import operator
@@ -6,38 +6,44 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from safegym.errors import TraceError
-from safegym.trace.arrays import first_non_finite, frozen_exact, frozen_floats
+from safegym.trace.arrays import frozen_exact, frozen_floats
 from safegym.trace.clock import Clock, Exact
+from safegym.trace.episode import EndKind, EpisodeEnd, Event
+from safegym.trace.gaps import Gaps, GapsBySignal, gaps_by_signal, union
+from safegym.trace.issues import issues_of
+from safegym.trace.resampling import Between, Resampling, Rule, resampling_by_signal
 
 __all__ = ["Clock", "EndKind", "EpisodeEnd", "Event", "Trace"]
 
-EndKind = Literal["absorbed", "failed", "horizon", "interrupted", "cut"]
-END_KINDS: tuple[EndKind, ...] = get_args(EndKind)
+GapsGiven = Iterable[tuple[int, int]] | Mapping[str, Iterable[tuple[int, int]]]
+"""Intervals of samples that all signals share, or each signal's."""
+Signals = Mapping[str, ArrayLike]
+
+
+class About(TypedDict, total=False):
+    """What a log's trace may say of itself, as in `Trace.from_arrays`."""
+
+    end: EndKind | EpisodeEnd
+    reason: str
+    horizon: int | None
+    seed: int
+    disturbance_seed: int
+    parameters: Mapping[str, float] | None
+    events: Iterable[Event]
+    versions: Mapping[str, str] | None
+    units: Mapping[str, str] | None
+    scenario_digest: str
+    policy_digest: str
+
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,199}")
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeEnd:
-    """How and when (seconds) an episode ended; reason: in words, or as the scenario declares."""
-
-    kind: EndKind
-    time: float
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened at sample `step`: a fault that set in, a shield that stepped in."""
-
-    step: int
-    kind: str
-    detail: str = ""
+_MAPPINGS = ("signals", "parameters", "versions", "units", "unseen", "resampling")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +56,8 @@ class Trace:
     samples past H are the tail. seed: what `reset` was given, -1 if it was given none.
     parameters: drawn or set numbers, each in its declared unit. units: signal name -> unit; a
     signal without an entry has none on record, and a claim's own declaration is believed.
+    unseen: signal -> closed intervals of samples at which it is not known; its values there are
+    placeholders, and no verdict depends on them. resampling: signal -> how its log became samples.
     digest: over everything but itself; computed when left empty, checked when given.
 
     Arrays are copied and read-only, and every number is finite. Two traces are equal when their
@@ -71,11 +79,13 @@ class Trace:
     events: tuple[Event, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     units: Mapping[str, str] = field(default_factory=dict[str, str])
+    unseen: GapsBySignal = field(default_factory=dict[str, Gaps])
+    resampling: Mapping[str, Resampling] = field(default_factory=dict[str, Resampling])
     digest: str = ""
 
     def __post_init__(self) -> None:
         _freeze(self)
-        for issue in _issues(self):
+        for issue in issues_of(self):
             raise TraceError(issue)
         from safegym.trace.canonical import trace_digest
 
@@ -90,13 +100,15 @@ class Trace:
     @classmethod
     def from_arrays(
         cls,
-        signals: Mapping[str, ArrayLike],
+        signals: Signals,
         *,
         dt: Exact,
+        times: ArrayLike | None = None,
         end: EndKind | EpisodeEnd = "horizon",
         reason: str = "",
         horizon: int | None = None,
-        start: Exact = 0,
+        start: Exact | None = None,
+        gaps: GapsGiven = (),
         actions: ArrayLike | None = None,
         rewards: ArrayLike | None = None,
         observations: ArrayLike | None = None,
@@ -106,16 +118,24 @@ class Trace:
         events: Iterable[Event] = (),
         versions: Mapping[str, str] | None = None,
         units: Mapping[str, str] | None = None,
+        resampling: Mapping[str, Resampling] | None = None,
         scenario_digest: str = "",
         policy_digest: str = "",
     ) -> "Trace":
         """A trace from arrays at hand: `Trace.from_arrays({"x": x}, dt="0.1", end="horizon")`.
 
         signals: name -> (T+1,) or (T+1, d). dt, start: seconds, exact ("0.1", "1/240").
-        end: a kind of `EpisodeEnd`. horizon: declared horizon H in steps. actions default to a
-        (T, 0) array, rewards to zeros. Raises TraceError.
+        times: stamps of the samples in seconds, only to be checked: they must lie on the clock, to
+        within dt/1000 (for others see `from_stamps`); start is then the first of them.
+        end: a kind of `EpisodeEnd`. horizon: declared horizon H in steps. gaps: closed intervals of
+        samples at which no signal is known, [(3, 5)], or a mapping from signal to such intervals.
+        actions default to a (T, 0) array, rewards to zeros. Raises TraceError.
         """
-        clock = Clock.parse(dt, start)
+        if times is not None:
+            from safegym.trace.uniform import checked_start
+
+            start = checked_start(times, _steps_of(signals) + 1, dt, start)
+        clock = Clock.parse(dt, 0 if start is None else start)
         steps = _steps_of(signals)
         if not isinstance(end, EpisodeEnd):
             end = EpisodeEnd(end, clock.time(steps), reason)
@@ -125,17 +145,69 @@ class Trace:
             seed=seed,
             clock=clock,
             signals=cast(Mapping[str, NDArray[np.float64]], signals),
-            actions=np.zeros((steps, 0)) if actions is None else np.asarray(actions),
-            rewards=np.zeros(steps) if rewards is None else np.asarray(rewards),
+            actions=np.zeros((steps, 0)) if actions is None else cast(NDArray[Any], actions),
+            rewards=np.zeros(steps) if rewards is None else cast(NDArray[Any], rewards),
             end=end,
             horizon=horizon,
-            observations=None if observations is None else np.asarray(observations),
+            observations=cast("NDArray[Any] | None", observations),
             parameters=parameters or {},
             disturbance_seed=disturbance_seed,
             events=tuple(events),
             versions=versions or {},
             units=units or {},
+            unseen=gaps_by_signal(gaps, signals, steps),
+            resampling=resampling or {},
         )
+
+    @classmethod
+    def from_stamps(
+        cls,
+        times: ArrayLike | Mapping[str, tuple[ArrayLike, ArrayLike]],
+        signals: Signals | None = None,
+        *,
+        dt: Exact,
+        rule: Rule | Mapping[str, Rule] | None = None,
+        longest_gap: Exact | Mapping[str, Exact] | None = None,
+        between: Between | Mapping[str, Between] | None = None,
+        unit: Literal["s", "ns"] = "s",
+        start: Exact | None = None,
+        stop: Exact | None = None,
+        tolerance: Exact | None = None,
+        **about: Unpack[About],
+    ) -> "Trace":
+        """A trace from a log whose stamps are jittered or irregular, resampled onto a clock.
+
+        `Trace.from_stamps(times, {"x": x}, dt="0.01", rule="hold", longest_gap="0.05")`, or with
+        stamps of their own for each signal, `Trace.from_stamps({"x": (times, x)}, ...)`.
+
+        times: (n,) strictly increasing, seconds or, with unit="ns", whole nanoseconds; seconds are
+        read to the nearest nanosecond. signals: name -> (n,) or (n, d).
+        rule: "hold" takes the last value at or before an instant, "linear" lies between the two
+        neighbours (rounded once, never outside of the log), "jitter" takes each sample as that of
+        the instant within `tolerance` of it. longest_gap: seconds; between neighbours further apart
+        nothing is known (`unseen`), nor outside of the log. between: what becomes of several
+        samples between two instants: "max" or "min" keeps the worst since the instant before,
+        "sample" passes them over; without it they are refused. rule, longest_gap and between may be
+        mappings by signal. tolerance: seconds within which a stamp counts as on an instant,
+        dt/1000 by default. start, stop: seconds of the first and the last instant, by default the
+        part of the log that all signals have, counted from its first sample, or back from a stop.
+        about: end and others, as in `from_arrays`.
+
+        What was done is in `resampling`. Raises TraceError, also without a rule.
+        """
+        from safegym.trace.logs import Choices, resampled
+
+        choices = Choices(rule, longest_gap, between, unit, start, stop, tolerance)
+        return resampled(cls, times, signals, dt, choices, about)
+
+    @property
+    def gaps(self) -> Gaps:
+        """Closed intervals of samples at which some signal is not known, sorted and disjoint."""
+        return union(self.unseen.values()) if self.unseen else ()
+
+    def gaps_of(self, names: Iterable[str]) -> Gaps:
+        """Closed intervals of samples at which one of these signals is not known."""
+        return union(self.unseen.get(name, ()) for name in names) if self.unseen else ()
 
     @property
     def steps(self) -> int:
@@ -154,7 +226,7 @@ class Trace:
         """
         from safegym.trace.canonical import trace_digest
 
-        found = list(_issues(self))
+        found = list(issues_of(self))
         if not found and trace_digest(self) != self.digest:
             found.append(f"The content does not have the digest {self.digest}.")
         return tuple(found)
@@ -199,7 +271,7 @@ class Trace:
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("signals", "parameters", "versions", "units"):
+        for name in _MAPPINGS:
             plain[name] = dict(plain[name])
         return _rebuild, (plain,)
 
@@ -214,9 +286,10 @@ def adopt(**fields: Any) -> Trace:
     """A trace of values that the caller made for it, has checked, and gives away.
 
     For the recorder, which checks a whole episode at once: nothing is copied or checked again,
-    arrays are made read-only in place. All fields but `digest` must be given.
+    arrays are made read-only in place. All fields but `digest` must be given, and no gaps.
     """
     trace = object.__new__(Trace)
+    fields = {**fields, "unseen": {}, "resampling": {}}
     put = object.__setattr__
     for name, value in fields.items():
         put(trace, name, value)
@@ -224,7 +297,7 @@ def adopt(**fields: Any) -> Trace:
     for values in arrays:
         if values is not None:
             values.flags.writeable = False
-    for name in ("signals", "parameters", "versions", "units"):
+    for name in _MAPPINGS:
         put(trace, name, MappingProxyType(fields[name]))
     from safegym.trace.canonical import trace_digest
 
@@ -238,14 +311,20 @@ def _rebuild(fields: dict[str, Any]) -> Trace:
 
 def _steps_of(signals: Mapping[str, ArrayLike]) -> int:
     """T from the first signal; the constructor checks the rest."""
+    refuse_no_mapping(signals, "signals", '{"x": x}')
     for values in signals.values():
-        return max(len(np.atleast_1d(np.asarray(values))) - 1, 0)
+        try:
+            return max(len(np.atleast_1d(np.asarray(values))) - 1, 0)
+        except ValueError as error:
+            raise TraceError(f"A signal is not an array of real numbers: {error}.") from error
     raise TraceError('A trace needs at least one signal, such as {"x": x} with x of shape (T+1,).')
 
 
 def _freeze(trace: Trace) -> None:
     """Replaces the fields by read-only copies of plain types."""
     put = object.__setattr__
+    refuse_no_mapping(trace.signals, "signals", '{"x": x}')
+    refuse_no_mapping(trace.resampling, "resampling", '{"x": record}')
     signals = {
         _signal_name(name): frozen_floats(values, f"Signal {name}")
         for name, values in trace.signals.items()
@@ -260,9 +339,13 @@ def _freeze(trace: Trace) -> None:
     if trace.horizon is not None:
         put(trace, "horizon", _whole(trace.horizon, "horizon"))
     put(trace, "parameters", MappingProxyType(finite_numbers(trace.parameters)))
-    put(trace, "versions", MappingProxyType({str(k): str(v) for k, v in trace.versions.items()}))
-    put(trace, "units", MappingProxyType({str(k): str(v) for k, v in trace.units.items()}))
+    put(trace, "versions", texts_by_name(trace.versions, "versions"))
+    put(trace, "units", texts_by_name(trace.units, "units"))
     put(trace, "events", tuple(trace.events))
+    unseen = gaps_by_signal(trace.unseen, signals, np.size(trace.rewards))
+    put(trace, "unseen", MappingProxyType(unseen))
+    records = resampling_by_signal(trace.resampling, signals)
+    put(trace, "resampling", MappingProxyType(records))
 
 
 def _signal_name(name: object) -> str:
@@ -282,6 +365,18 @@ def _whole(value: Any, what: str) -> int:
         raise TraceError(f"{what} is {value!r}; write a whole number.") from None
 
 
+def texts_by_name(given: object, what: str) -> Mapping[str, str]:
+    """A read-only mapping of texts. Raises TraceError if it is no mapping."""
+    refuse_no_mapping(given, what, '{"speed": "m/s"}')
+    return MappingProxyType({str(k): str(v) for k, v in cast(Mapping[Any, Any], given).items()})
+
+
+def refuse_no_mapping(given: object, what: str, line: str) -> None:
+    """Raises TraceError unless something maps names to values."""
+    if not isinstance(given, Mapping):
+        raise TraceError(f"{what} is a {type(given).__name__}; write a mapping, such as {line}.")
+
+
 def finite_numbers(parameters: Mapping[str, float]) -> dict[str, float]:
     """Parameters as floats. Raises TraceError if one is no number or not finite."""
     try:
@@ -292,75 +387,3 @@ def finite_numbers(parameters: Mapping[str, float]) -> dict[str, float]:
         if not math.isfinite(value):
             raise TraceError(f"Parameter {name} is {value}; parameters must be finite.")
     return found
-
-
-def _issues(trace: Trace) -> Iterable[str]:
-    yield from _shape_issues(trace)
-    yield from _finite_issues(trace)
-    yield from _end_issues(trace)
-    yield from _event_issues(trace)
-
-
-def _shape_issues(trace: Trace) -> Iterable[str]:
-    if not trace.signals:
-        yield 'A trace needs at least one signal, such as {"x": x} with x of shape (T+1,).'
-        return
-    if trace.rewards.ndim != 1:
-        yield f"The array of rewards has shape {trace.rewards.shape}; its shape must be (T,)."
-        return
-    steps = trace.steps
-    for name, values in trace.signals.items():
-        if values.ndim not in (1, 2) or len(values) != steps + 1 or 0 in values.shape:
-            yield (
-                f"Signal {name} has shape {values.shape}; with T = {steps} steps it must be "
-                f"({steps + 1},) or ({steps + 1}, d): samples 0..T, the terminal one included."
-            )
-    if trace.actions.ndim < 1 or len(trace.actions) != steps:
-        yield (
-            f"The array of actions has shape {trace.actions.shape}; with T = {steps} steps its "
-            f"first dimension must be {steps}."
-        )
-    seen = trace.observations
-    if seen is not None and (seen.ndim < 1 or len(seen) != steps + 1):
-        yield (
-            f"The array of observations has shape {seen.shape}; with T = {steps} steps its first "
-            f"dimension must be {steps + 1}."
-        )
-
-
-def _finite_issues(trace: Trace) -> Iterable[str]:
-    arrays = [(f"Signal {name}", values) for name, values in trace.signals.items()]
-    arrays += [("The array of actions", trace.actions), ("The array of rewards", trace.rewards)]
-    if trace.observations is not None:
-        arrays.append(("The array of observations", trace.observations))
-    for what, values in arrays:
-        at = first_non_finite(values)
-        if at is not None:
-            yield (
-                f"{what} is not finite at index {at} ({values[at]}); cut the trace before it and "
-                'end it with end="interrupted".'
-            )
-
-
-def _end_issues(trace: Trace) -> Iterable[str]:
-    end, horizon, steps = trace.end, trace.horizon, trace.steps
-    if end.kind not in END_KINDS:
-        yield f"The end is {end.kind!r}; it must be one of {', '.join(END_KINDS)}."
-    if horizon is not None and horizon < 1:
-        yield f"The horizon is {horizon} steps; it must be at least 1, or None."
-    if end.kind == "horizon" and horizon is not None and steps < horizon:
-        yield (
-            f'The end is "horizon", but the trace has T = {steps} steps and its horizon is '
-            f'{horizon}; use end="interrupted", or horizon={steps}.'
-        )
-    if end.time != trace.clock.time(steps):
-        yield (
-            f"The end is at {end.time} s, but the last sample (T = {steps}) is at "
-            f"{trace.clock.time(steps)} s."
-        )
-
-
-def _event_issues(trace: Trace) -> Iterable[str]:
-    for event in trace.events:
-        if not 0 <= event.step <= trace.steps:
-            yield f"Event {event.kind!r} is at step {event.step}, outside 0..{trace.steps}."

@@ -212,6 +212,12 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         if self._tape is not None:
             self._end("interrupted", reason)
 
+    def note(self, kind: str, detail: str = "") -> None:
+        """Adds an event at the newest sample. Raises TraceError if no episode is open."""
+        if self._tape is None:
+            self._refuse_step()
+        self._tape.events.append(Event(self._count, kind, detail))
+
     def interrupt(self, reason: str) -> None:
         """Closes the open episode, if there is one, as interrupted for `reason`."""
         self._interrupt(reason)

@@ -6,7 +6,7 @@ A value is (must, may, lo, hi): the Kleene pair and the robustness interval.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -44,7 +44,10 @@ def either(*values: Value) -> Value:
 
 @dataclass
 class Reference:
-    """The rules over one trace. scale: margins are divided by this (one scale for all atoms)."""
+    """The rules over one trace. scale: margins are divided by this (one scale for all atoms).
+
+    gaps: closed intervals of samples at which a signal is not known, by its name.
+    """
 
     signals: dict[str, Sequence[Any]]
     dt: Fraction
@@ -52,6 +55,7 @@ class Reference:
     horizon: int | None = None
     scale: float = 1.0
     known: dict[tuple[Formula, int, bool], Value] = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
@@ -71,6 +75,12 @@ class Reference:
             if share is not None:
                 return [share[2:]] * (self.last + 1)
         return [self.value(f, k)[2:] for k in range(self.last + 1)]
+
+    def truth(self, f: Formula) -> list[tuple[bool, bool]]:
+        share = self._share(f)
+        if share is not None:
+            return [share[:2]] * (self.last + 1)
+        return [self.value(f, k)[:2] for k in range(self.last + 1)]
 
     def status(self, f: Formula) -> str:
         value = self._share(f) or self.value(f, 0)
@@ -137,6 +147,8 @@ class Reference:
                 return UNKNOWN
             assert self.kind == "absorbed", "positions after a cut do not exist"
             k = self.last
+        if self._hidden(f, k):
+            return UNKNOWN
         left, right = self.term(f.left, k), self.term(f.right, k)
         comparison = f.comparison
         if not p:
@@ -146,6 +158,19 @@ class Reference:
         }[comparison]  # fmt: skip
         margin = (right - left if comparison in ("<", "<=") else left - right) / self.scale
         return truth, truth, margin, margin
+
+    def _hidden(self, f: Atom, k: int) -> bool:
+        """Whether the atom reads a signal that is not known at sample k."""
+        below: list[Term] = [f.left, f.right]
+        while below:
+            t = below.pop()
+            if isinstance(t, Apply):
+                below.extend(t.arguments)
+            elif isinstance(t, Signal | Component):
+                name = t.name if isinstance(t, Signal) else t.signal.name
+                if any(first <= k <= last for first, last in self.gaps.get(name, ())):
+                    return True
+        return False
 
     def term(self, t: Term, k: int) -> float:
         if isinstance(t, Constant):

@@ -92,16 +92,25 @@ def _operator(random: Random, depth: int, shared: list[Formula]) -> Formula:
     return random.choice(WINDOWED_TWO)(part(), part(), random_window(random))
 
 
-def random_case(random: Random, *, depth: int = 4, longest: int = 14) -> Case:
+def random_case(
+    random: Random, *, depth: int = 4, longest: int = 14, with_gaps: bool = False
+) -> Case:
     formula = random_formula(random, random.randint(0, depth), [])
     if random.random() < 0.07:
         comparison = random.choice(["<", "<=", ">", ">="])
         edge = 1.0 if comparison in ("<", ">=") else 0.0
         formula = n.Fraction(formula, comparison, random.choice([0.1, 0.25, 0.5, 0.9, edge]))
-    return case_of(random, formula, longest=longest)
+    return case_of(random, formula, longest=longest, with_gaps=with_gaps)
 
 
-def case_of(random: Random, formula: Formula, *, kind: str = "", longest: int = 14) -> Case:
+def case_of(
+    random: Random,
+    formula: Formula,
+    *,
+    kind: str = "",
+    longest: int = 14,
+    with_gaps: bool = False,
+) -> Case:
     samples = random.choice([1, 1, 2, random.randint(1, longest), random.randint(3, longest)])
     kind = kind or random.choice(KINDS)
     last = samples - 1
@@ -113,5 +122,24 @@ def case_of(random: Random, formula: Formula, *, kind: str = "", longest: int = 
         "y": [random.randint(-2, 2) for _ in range(samples)],
         "p": [[random.randint(-2, 2), random.randint(-2, 2)] for _ in range(samples)],
     }
-    trace = Trace.from_arrays(signals, dt=DT, end=kind, horizon=horizon)  # type: ignore[arg-type]  # a kind
-    return Case(formula, trace, Reference(signals, DT, kind, horizon))
+    gaps = random_gaps(random, list(signals), last) if with_gaps else {}
+    trace = Trace.from_arrays(signals, dt=DT, end=kind, horizon=horizon, gaps=gaps)  # type: ignore[arg-type]  # a kind
+    return Case(formula, trace, Reference(signals, DT, kind, horizon, gaps=gaps))
+
+
+def random_gaps(random: Random, names: list[str], last: int) -> dict[str, list[tuple[int, int]]]:
+    """Gaps that all signals share, or gaps of some of them."""
+    if random.random() < 0.4:
+        return dict.fromkeys(names, random_intervals(random, last))
+    return {name: random_intervals(random, last) for name in names if random.random() < 0.7}
+
+
+def random_intervals(random: Random, last: int) -> list[tuple[int, int]]:
+    """Disjoint intervals within 0..last, in order: none, short ones, one to the end, everything."""
+    found: list[tuple[int, int]] = []
+    at = random.choice([0, 0, 1, random.randint(0, last)])
+    while at <= last and random.random() < 0.85:
+        stop = min(last, at + random.choice([0, 0, 1, 2, last]))
+        found.append((at, stop))
+        at = stop + random.choice([2, 2, 3, 5])
+    return found

@@ -13,12 +13,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.errors import FormulaError
+from safegym.errors import FormulaError, UnitError
 from safegym.formula.claim import Claim, MeanBound
 from safegym.formula.interning import postorder
 from safegym.formula.nodes import Always, And, Atom, Eventually, Formula, Or
 from safegym.formula.rewrite import nnf
 from safegym.formula.terms import Apply, Component, Constant, Signal, Term
+from safegym.trace.conversion import conversion
 from safegym.trace.model import Trace
 
 Must = Literal["always", "eventually", "other"]
@@ -110,7 +111,10 @@ def _simple(body: Formula) -> bool:
 
 
 def values_of(term: Term, trace: Trace) -> NDArray[np.float64] | None:
-    """The drawable term at every sample, float64 (T+1,); None if the trace lacks its signal."""
+    """The drawable term at every sample, float64 (T+1,); None if the trace lacks its signal.
+
+    In the claim's unit.
+    """
     if isinstance(term, Apply):
         parts = [values_of(argument, trace) for argument in term.arguments]
         arrays = [part for part in parts if part is not None]
@@ -119,13 +123,26 @@ def values_of(term: Term, trace: Trace) -> NDArray[np.float64] | None:
         if term.operation == "norm":
             return np.asarray(np.sqrt(np.sum(np.square(np.stack(arrays)), axis=0)))
         return np.abs(arrays[0]) if term.operation == "abs" else -arrays[0]
-    name = term.signal.name if isinstance(term, Component) else getattr(term, "name", "")
-    found = trace.signals.get(name)
+    signal = term.signal if isinstance(term, Component) else term
+    found = _in_unit(signal, trace) if isinstance(signal, Signal) else None
     if found is None:
         return None
     if isinstance(term, Component):
         return found[:, term.index] if found.ndim == 2 and term.index < found.shape[1] else None
     return found if found.ndim == 1 else None
+
+
+def _in_unit(signal: Signal, trace: Trace) -> NDArray[np.float64] | None:
+    """The signal's numbers in the unit that the claim reads them in, as the verdict did."""
+    found = trace.signals.get(signal.name)
+    if found is None:
+        return None
+    recorded = trace.units.get(signal.name, signal.unit)
+    try:
+        change = conversion(signal.name, recorded, signal.unit)
+    except UnitError:
+        return None
+    return found if change is None else change(found)
 
 
 def holds(body: Formula, trace: Trace) -> Truth | None:

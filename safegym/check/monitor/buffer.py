@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from safegym.check.monitor.intake import fits, missing_signal
 from safegym.check.monitor.plan import Plan
-from safegym.check.monitor.readings import Floats, fits, missing_signal
+from safegym.check.monitor.readings import Floats
 from safegym.errors import TraceError
 from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal

@@ -1,13 +1,14 @@
 """When to leave numpy for machine code, and the door to it.
 
 Compiled kernels give the same bits; they only cost an import (0.4 s) and, once per machine, a
-compilation. So in `auto` mode they are taken when numpy has done enough work for that to pay. If
-numba is missing or cannot cache, numpy stays.
+compilation each. So in `auto` mode they are taken when numpy has done enough work for that to pay,
+and only where they are the faster ones: truth values and short windows stay in numpy. If numba is
+missing or cannot cache, numpy stays.
 """
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
@@ -19,9 +20,11 @@ from safegym.errors import UnsupportedError
 Mode = Literal["auto", "numpy", "numba"]
 VARIABLE = "SAFEGYM_KERNELS"
 ENOUGH_WORK = 50_000_000
-"""Samples through the slow kernels after which importing numba pays (about one second)."""
-SHORTEST = 1024
+"""Values through the slower kernels after which importing numba pays (about one second)."""
+SHORTEST = 256
 """Arrays below this many values stay in numpy."""
+NARROW, NARROW_UNTIL = 8, 4
+"""Windows up to so many samples stay in numpy, in every mode; it is the faster one there."""
 
 
 class _State:
@@ -71,13 +74,14 @@ def _load() -> Any:
     return _State.module
 
 
-def _wanted(work: int) -> Any:
+def _wanted(values: Values) -> Any:
     """The compiled module if it should do this piece of work."""
     chosen = mode()
-    if chosen == "numpy":
+    if chosen == "numpy" or values.dtype != np.float64:
         return None
     if chosen == "numba":
         return _load()
+    work = values.size
     if work < SHORTEST:
         return None
     if _State.module is None and not _State.broken:
@@ -87,66 +91,49 @@ def _wanted(work: int) -> Any:
     return _State.module
 
 
-def _rows(x: Values) -> Values:
-    """(rows, n), C-contiguous, truth values as bytes."""
-    flat = np.ascontiguousarray(x).reshape(-1, x.shape[-1])
-    return flat.view(np.uint8) if flat.dtype == np.bool_ else flat
-
-
-def _shaped(result: Values, like: Values) -> Values:
-    shaped = result.reshape(*like.shape[:-1], result.shape[-1])
-    return shaped.view(np.bool_) if like.dtype == np.bool_ else shaped
-
-
-def _guarded(kernel: Callable[..., Values], *arguments: Any) -> Values | None:
-    """A failing compiler makes the process fall back to numpy for good."""
+def _done(module: Any, name: str, lattice: Lattice, *arguments: Any) -> bool:
+    """Whether the kernel ran; a failing compiler makes the process fall back to numpy for good."""
     try:
-        return kernel(*arguments)
+        module.kernel(name, lattice.up)(*arguments)
     except (RuntimeError, OSError) as error:
         if mode() == "numba":
             raise
         _State.broken, _State.module = str(error), None
-        return None
+        return False
+    return True
 
 
-def slide(x: Values, width: int, join: np.ufunc) -> Values | None:
-    """Compiled `kernels.slide`, or None where numpy should do it."""
-    if width <= 8 and mode() == "auto":
-        return None
-    module = _wanted(x.size)
+def _rows(x: Values) -> Values:
+    """As (rows, n), a view."""
+    return x[None] if x.ndim == 1 else x
+
+
+def slide(x: Values, width: int, lattice: Lattice, out: Values) -> bool:
+    """Compiled `kernels.slide`; False where numpy should do it."""
+    if width <= NARROW:
+        return False
+    module = _wanted(x)
+    return module is not None and _done(module, "slide", lattice, _rows(x), width, _rows(out))
+
+
+def until_slide(left: Values, right: Values, width: int, lattice: Lattice, out: Values) -> bool:
+    """Compiled `kernels.until_slide`; False where numpy should do it."""
+    module = None if width <= NARROW_UNTIL else _wanted(right)
     if module is None:
-        return None
-    found = _guarded(module.slide, _rows(x), width, _is_max(join))
-    return None if found is None else _shaped(found, x)
-
-
-def until_slide(left: Values, right: Values, width: int, lattice: Lattice) -> Values | None:
-    """Compiled `kernels.until_slide`, or None where numpy should do it."""
-    module = _wanted(right.size)
-    if module is None:
-        return None
-    found = _guarded(module.until_slide, _rows(left), _rows(right), width, _is_max(lattice.join))
-    return None if found is None else _shaped(found, right)
+        return False
+    path = np.empty(width)
+    arguments = _rows(left), _rows(right), width, path, _rows(out)
+    return _done(module, "until_slide", lattice, *arguments)
 
 
 def until_remaining(
-    left: Values, right: Values, seed: Values | float | bool, lattice: Lattice
-) -> Values | None:
-    """Compiled `kernels.until_remaining`, or None where numpy should do it."""
-    module = _wanted(right.size)
+    left: Values, right: Values, seed: Values | float | bool, lattice: Lattice, out: Values
+) -> bool:
+    """Compiled `kernels.until_remaining`; False where numpy should do it."""
+    module = _wanted(right)
     if module is None:
-        return None
-    rows = _rows(right)
-    seeds = np.broadcast_to(np.asarray(seed).astype(rows.dtype), right.shape[:-1]).reshape(-1)
-    found = _guarded(
-        module.until_remaining,
-        _rows(left),
-        rows,
-        np.ascontiguousarray(seeds),
-        _is_max(lattice.join),
-    )
-    return None if found is None else _shaped(found, right)
-
-
-def _is_max(join: np.ufunc) -> bool:
-    return join is np.maximum or join is np.logical_or
+        return False
+    seeds = np.empty(right.shape[:-1] or (1,))
+    seeds[...] = seed
+    arguments = _rows(left), _rows(right), seeds, _rows(out)
+    return _done(module, "until_remaining", lattice, *arguments)

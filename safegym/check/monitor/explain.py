@@ -1,7 +1,8 @@
 """Why: walking from the root to the atom and sample that decide.
 
 At each step the operand and sample are taken whose value the operator passed on: the arg-min or
-arg-max of margins, ties at exactly 0 broken by truth. Only the windows on that one path are read.
+arg-max of margins, ties at exactly 0 broken by truth. Only the windows on that one path are read,
+each at most twice, so that a witness costs O(n) for each operator on the path, whatever the window.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from safegym.check.monitor.frame import Frame
 from safegym.check.monitor.lattice import Values
-from safegym.check.monitor.plan import Slot
+from safegym.check.monitor.plan import FUTURE, Slot
 from safegym.check.monitor.robustness import Run
 from safegym.check.monitor.strip import Strip, take
 
@@ -37,10 +38,13 @@ class Path:
         return self.samples[-1]
 
 
-def deciding(run: Run, side: Side, sample: int = 0) -> Path:
-    """Returns the path that decides the root at `sample`, from the must or the may values."""
+def deciding(run: Run, side: Side, sample: int = 0, start: int | None = None) -> Path:
+    """Returns the path that decides a slot at `sample`, from the must or the may values.
+
+    start: the slot, None for the root.
+    """
     walk = _Walk(run, side)
-    index, k = len(run.plan.slots) - 1, sample
+    index, k = len(run.plan.slots) - 1 if start is None else start, sample
     slots, samples = [index], [k]
     while True:
         step = walk.step(index, k)
@@ -49,6 +53,12 @@ def deciding(run: Run, side: Side, sample: int = 0) -> Path:
         index, k = step
         slots.append(index)
         samples.append(k)
+
+
+def best_of(run: Run, side: Side, slots: tuple[int, ...], sample: int) -> int:
+    """Returns the slot with the largest value at `sample`, the first of equals."""
+    walk = _Walk(run, side)
+    return max(slots, key=lambda index: float(walk.ranks(index, sample, sample)[0]))
 
 
 def worst_sample(run: Run, side: Side, *, least: bool) -> int:
@@ -71,11 +81,13 @@ class _Walk:
 
     def ranks(self, index: int, first: int, last: int) -> Values:
         """Margins at samples first..last with ties at 0 split; -1 and 1 where there are none."""
-        truth = take(self.truth[index], first, last)
         if self.margins is None:
-            return np.where(truth, 1.0, -1.0)
+            return np.where(take(self.truth[index], first, last), 1.0, -1.0)
         margins = take(self.margins[index], first, last)
-        return np.where(margins == 0.0, np.where(truth, TINY, -TINY), margins)
+        zero = margins == 0.0
+        if not zero.any():
+            return margins
+        return np.where(zero, np.where(take(self.truth[index], first, last), TINY, -TINY), margins)
 
     def step(self, index: int, k: int) -> tuple[int, int] | None:
         """The operand and sample that decide slot `index` at k, None if it decides itself."""
@@ -104,20 +116,21 @@ class _Walk:
         first = k + lo
         if last < first:
             return None
-        sign = -1.0 if slot.dual else 1.0
         right = slot.operands[-1]
-        ranks = sign * self.ranks(right, first, last)
+        ranks = self.ranks(right, first, last)
         if slot.kind == "eventually":
-            return right, first + int(np.argmax(ranks))
+            return right, max(first + _place(ranks, least=slot.dual), k + slot.lo)
         left = slot.operands[0]
-        held = sign * self.ranks(left, k, last)
-        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[lo:][: len(ranks)]
+        held = self.ranks(left, k, last)
+        if slot.dual:
+            ranks, held = -ranks, -held
+        path = _path_of(held, lo, len(ranks))
         terms = np.minimum(ranks, path)
         j = int(np.argmax(terms))
         if self._goes_on(slot) and held.min() > terms[j]:
             return left, k + int(np.argmin(held))
         if ranks[j] <= path[j]:
-            return right, first + j
+            return right, max(first + j, k + slot.lo)
         return left, k + int(np.argmin(held[: lo + j]))
 
     def _goes_on(self, slot: Slot) -> bool:
@@ -126,7 +139,10 @@ class _Walk:
         return self.frame.open and slot.hi is None and self.side == best
 
     def _window(self, slot: Slot, k: int) -> tuple[int, int]:
-        """Lower offset and last sample worth reading: past the strips nothing changes."""
+        """Lower offset and last sample worth reading: past the strips nothing changes.
+
+        The offset may be less than the slot's own, where its whole window lies past them.
+        """
         frame = self.frame
         if slot.hi is None and k + slot.lo <= frame.end:
             return slot.lo, frame.end
@@ -142,18 +158,28 @@ class _Walk:
         first, last = 0 if slot.hi is None else max(0, k - slot.hi), k - slot.lo
         if last < first:
             return None
-        sign = -1.0 if slot.dual else 1.0
         right = slot.operands[-1]
-        ranks = (sign * self.ranks(right, first, last))[::-1]
+        ranks = self.ranks(right, first, last)[::-1]
         if slot.kind == "once":
-            return right, last - int(np.argmax(ranks))
+            return right, last - _place(ranks, least=slot.dual)
         left = slot.operands[0]
-        held = (sign * self.ranks(left, first, k))[::-1]
-        path = np.concatenate([[np.inf], np.minimum.accumulate(held)])[slot.lo :][: len(ranks)]
+        held = self.ranks(left, first, k)[::-1]
+        if slot.dual:
+            ranks, held = -ranks, -held
+        path = _path_of(held, slot.lo, len(ranks))
         j = int(np.argmax(np.minimum(ranks, path)))
         if ranks[j] <= path[j]:
             return right, last - j
         return left, k - int(np.argmin(held[: slot.lo + j]))
+
+
+def _place(ranks: Values, *, least: bool) -> int:
+    return int(np.argmin(ranks) if least else np.argmax(ranks))
+
+
+def _path_of(held: Values, lo: int, count: int) -> Values:
+    """How long the left side has held before each of `count` places from `lo` on."""
+    return np.concatenate([[np.inf], np.minimum.accumulate(held)])[lo:][:count]
 
 
 def still_open(run: Run) -> Path:
@@ -187,16 +213,29 @@ def _open_step(run: Run, slot: Slot, k: int) -> tuple[int, int] | None:
 
 def _reads(run: Run, slot: Slot, k: int) -> tuple[int, int]:
     """Samples that the slot reads at k, of any operand."""
-    frame = run.frame
+    first, last = window_at(run, slot, k)
+    if slot.kind == "since":
+        return first, k
+    if slot.kind in FUTURE and slot.kind != "next":
+        fixed = max(k, run.frame.last + slot.settle)
+        first = k if slot.kind == "until" else min(first, fixed)
+        return first, last if slot.hi is None else min(last, fixed)
+    return first, last
+
+
+def window_at(run: Run, slot: Slot, k: int) -> tuple[int, int]:
+    """Returns the first and last sample of the slot's window at k; (k, k) where it has none.
+
+    An unbounded future window ends at E, where that is not before it begins. The last sample may
+    lie past the episode's; an empty window has last < first.
+    """
+    if slot.kind in ("once", "since"):
+        return 0 if slot.hi is None else max(0, k - slot.hi), k - slot.lo
     if slot.kind == "previous":
         return k - 1, k - 1
-    if slot.kind in ("once", "since"):
-        first = 0 if slot.hi is None else max(0, k - slot.hi)
-        return first, k if slot.kind == "since" else k - slot.lo
-    if slot.kind == "next":
-        return k + 1, k + 1
-    if slot.kind in ("eventually", "until"):
-        fixed = max(k, frame.last + slot.settle)
-        last = frame.end if slot.hi is None else min(k + slot.hi, fixed)
-        return (k if slot.kind == "until" else min(k + slot.lo, fixed)), last
-    return k, k
+    if slot.kind not in FUTURE:
+        return k, k
+    if slot.hi is None:
+        return k + slot.lo, run.frame.end
+    last = k + slot.hi
+    return k + slot.lo, min(last, run.frame.last) if run.frame.beyond == "absent" else last

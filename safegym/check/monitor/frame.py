@@ -1,8 +1,7 @@
 """Where an episode stands, and which samples each slot must cover."""
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from safegym.check.monitor.plan import FUTURE, PAST, Plan, Slot
 from safegym.errors import TraceError, UnsupportedError
@@ -20,12 +19,16 @@ _BEYOND: dict[EndKind, Beyond] = {
 }
 
 
+def beyond_of(kind: EndKind) -> Beyond:
+    """Returns what atoms are after the last sample of an episode that ends so."""
+    return _BEYOND[kind]
+
+
 MOST_UNSEEN = 20_000_000
 """Samples after the last one that are ever worked out (a past window may slide on over them)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One episode's outline.
 
     last: T. end: E, where unbounded operators stop. horizon: H or None. beyond: what atoms are
@@ -51,8 +54,7 @@ def frame_of(last: int, kind: EndKind, horizon: int | None) -> Frame:
     return Frame(last, end, horizon, _BEYOND[kind], unfinished)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Samples first..last that a slot's values cover; after them the last value repeats."""
 
     first: int
@@ -60,13 +62,19 @@ class Span:
 
 
 @lru_cache(maxsize=4096)
-def spans_of(plan: Plan, frame: Frame, needed: int, first: int | None = None) -> tuple[Span, ...]:
+def spans_of(
+    plan: Plan,
+    frame: Frame,
+    needed: int,
+    first: int | None = None,
+    carried: frozenset[int] = frozenset(),
+) -> tuple[Span, ...]:
     """Returns each slot's span so that the root is right at first..needed.
 
-    first: None for whole episodes (everything starts at sample 0); online, the first sample at
-    which the root is wanted.
+    first: None for whole episodes (everything starts at sample 0), else the first sample at which
+    the root is wanted. carried: unbounded future slots whose values after their span are known.
     """
-    needs = _needs(plan, frame, needed)
+    needs = _needs(plan, frame, needed, carried)
     backs = backs_of(plan)
     cap = 0 if frame.beyond == "held" else 1
     spans: list[Span] = []
@@ -84,25 +92,27 @@ def spans_of(plan: Plan, frame: Frame, needed: int, first: int | None = None) ->
     return tuple(spans)
 
 
-def _needs(plan: Plan, frame: Frame, needed: int) -> list[int]:
+def _needs(plan: Plan, frame: Frame, needed: int, carried: frozenset[int]) -> list[int]:
     """The last sample at which each slot is read."""
     needs = [0] * len(plan.slots)
     needs[-1] = frame.end if plan.share is not None else needed
     for index in range(len(plan.slots) - 1, -1, -1):
         slot = plan.slots[index]
         for position, operand in enumerate(slot.operands):
-            need = _operand_need(slot, needs[index], frame, is_path=position == 0)
+            path = slot.kind == "since" and position == 0
+            need = needs[index] if path else _operand_need(slot, needs[index], frame)
+            if index in carried:
+                need = needs[index] + slot.lo
             needs[operand] = max(needs[operand], need)
     return needs
 
 
-def _operand_need(slot: Slot, need: int, frame: Frame, *, is_path: bool) -> int:
+def _operand_need(slot: Slot, need: int, frame: Frame) -> int:
+    if slot.unbounded_future:
+        return max(frame.end, need + slot.lo) if frame.beyond == "held" else frame.end
     if slot.kind in FUTURE:
-        if slot.hi is None:
-            return max(frame.end, need + slot.lo) if frame.beyond == "held" else frame.end
-        path = slot.kind == "until" and is_path
-        return need + (max(slot.hi - 1, 0) if path else slot.hi)
-    if slot.kind in PAST and not (slot.kind == "since" and is_path):
+        return need + (slot.hi or 0)
+    if slot.kind in PAST:
         return max(0, need - slot.lo)
     return need
 

@@ -19,8 +19,8 @@ Values = NDArray[Any]
 class Lattice:
     """Meet and join as ufuncs, with their bounds.
 
-    bottom: identity of `join`; top: identity of `meet`; false: the value of a false atom, which
-    stays the same in the dual lattice.
+    bottom: identity of `join`; top: identity of `meet`; false, true: the values of a false and of a
+    true atom, which stay the same in the dual lattice. up: whether the join is the larger value.
     """
 
     meet: np.ufunc
@@ -28,20 +28,24 @@ class Lattice:
     bottom: bool | float
     top: bool | float
     false: bool | float
+    true: bool | float
+    up: bool
     dtype: type[np.bool_] | type[np.float64]
 
     @property
     def dual(self) -> "Lattice":
         """The same values upside down."""
-        return _DUALS[self.meet is np.logical_or or self.meet is np.maximum, self.dtype]
+        return _DUALS[self.up, self.dtype]
 
 
-TRUTH = Lattice(np.logical_and, np.logical_or, False, True, False, np.bool_)
-MARGIN = Lattice(np.minimum, np.maximum, -np.inf, np.inf, -np.inf, np.float64)
+TRUTH = Lattice(np.logical_and, np.logical_or, False, True, False, True, True, np.bool_)
+MARGIN = Lattice(np.minimum, np.maximum, -np.inf, np.inf, -np.inf, np.inf, True, np.float64)
+_TRUTH_DUAL = Lattice(np.logical_or, np.logical_and, True, False, False, True, False, np.bool_)
+_MARGIN_DUAL = Lattice(np.maximum, np.minimum, np.inf, -np.inf, -np.inf, np.inf, False, np.float64)
 
 _DUALS: dict[tuple[bool, type], Lattice] = {
-    (False, np.bool_): Lattice(np.logical_or, np.logical_and, True, False, False, np.bool_),
-    (False, np.float64): Lattice(np.maximum, np.minimum, np.inf, -np.inf, -np.inf, np.float64),
-    (True, np.bool_): TRUTH,
-    (True, np.float64): MARGIN,
+    (True, np.bool_): _TRUTH_DUAL,
+    (True, np.float64): _MARGIN_DUAL,
+    (False, np.bool_): TRUTH,
+    (False, np.float64): MARGIN,
 }

@@ -1,181 +1,183 @@
-"""Compiled kernels. Importing this imports numba; `compiled` decides when.
+"""Compiled kernels over margins. Importing this imports numba; `compiled` decides when.
 
-Arrays are (rows, n), C-contiguous, float64 margins or uint8 truth values. `up` says whether the
-join is the larger value. Sources: van Herk 1992, Gil and Werman 1993 for extremes; the same block
-scheme over the pairs of bounded until, which compose associatively, gives until in O(n).
+`kernel(name, up)` compiles what is asked for, once, and keeps it in numba's cache on disk. Arrays
+are float64 (rows, n) with any strides, so that views need no copy and the past is the future read
+backwards. `up` says whether the join is the larger value. Unsigned positions spare the compiler
+the test for negative ones, and `a if a < b else b` is one machine instruction.
+Sources: van Herk 1992, Gil and Werman 1993 for extremes; the same block scheme over the pairs of
+bounded until, which compose associatively, gives until in O(n).
 """
 
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from safegym.check.monitor.lattice import Values
 
 _numba: Any = import_module("numba")
+Name = Literal["slide", "until_slide", "until_remaining"]
+Kernel = Callable[..., None]
+_place = np.uint64
 
 
-def _compile(function: Any) -> Any:
-    return _numba.njit(cache=True, nogil=True)(function)
+def _slide(up: bool) -> Kernel:  # noqa: C901  # compiled as one piece
+    """Block suffixes go to `out`, then meet the prefixes of the next block."""
+
+    def slide(x: Values, width: int, out: Values) -> None:
+        n, count = x.shape[1], out.shape[1]
+        for row in range(x.shape[0]):
+            values, kept = x[row], out[row]
+            for start in range(0, count, width):
+                stop = min(start + width, n)
+                seen = min(stop, count)
+                best = values[stop - 1]
+                for j in range(stop - seen):
+                    value = values[_place(stop - 1 - j)]
+                    if up:
+                        best = value if value > best else best
+                    else:
+                        best = value if value < best else best
+                for j in range(seen - start):
+                    place = _place(seen - 1 - j)
+                    value = values[place]
+                    if up:
+                        best = value if value > best else best
+                    else:
+                        best = value if value < best else best
+                    kept[place] = best
+                if stop == n:
+                    continue
+                best = values[stop]
+                windows = min(width, count - start) - 1
+                complete = min(windows, n - stop)
+                for j in range(complete):
+                    value = values[_place(stop + j)]
+                    place = _place(start + 1 + j)
+                    suffix = kept[place]
+                    if up:
+                        best = value if value > best else best
+                        kept[place] = best if best > suffix else suffix
+                    else:
+                        best = value if value < best else best
+                        kept[place] = best if best < suffix else suffix
+                for j in range(complete, windows):
+                    place = _place(start + 1 + j)
+                    suffix = kept[place]
+                    if up:
+                        kept[place] = best if best > suffix else suffix
+                    else:
+                        kept[place] = best if best < suffix else suffix
+
+    return slide
 
 
-@_compile
-def _slide_row(x: Values, width: int, out: Values) -> None:
-    """Larger value over runs of `width`: block suffixes go to `out`, then meet the prefixes."""
-    count = x.shape[0] - width + 1
-    start = 0
-    while start < count:
-        stop = min(width, count - start)
-        best = x[start + width - 1]
-        for i in range(width - 1, stop - 1, -1):
-            value = x[start + i]
-            if value > best:
-                best = value
-        for i in range(stop - 1, -1, -1):
-            value = x[start + i]
-            if value > best:
-                best = value
-            out[start + i] = best
-        if stop > 1:
-            best = x[start + width]
-            for i in range(1, stop):
-                value = x[start + width - 1 + i]
-                if value > best:
-                    best = value
-                if best > out[start + i]:
-                    out[start + i] = best
-        start += width
+def _until_slide(up: bool) -> Kernel:
+    """Pairs of a block's suffix with the next one's prefix; `path` keeps the suffixes' left sides.
+
+    Upside down (not `up`) it is release.
+    """
+
+    def until_slide(u: Values, v: Values, width: int, path: Values, out: Values) -> None:
+        n, count = v.shape[1], out.shape[1]
+        for row in range(v.shape[0]):
+            left, right, kept = u[row], v[row], out[row]
+            for start in range(0, count, width):
+                stop = min(start + width, n)
+                reach = right[stop - 1]
+                whole = left[stop - 1]
+                for j in range(stop - start):
+                    place = _place(stop - 1 - j)
+                    a = left[place]
+                    b = right[place]
+                    if up:
+                        reach = a if a < reach else reach
+                        reach = b if b > reach else reach
+                        whole = a if a < whole else whole
+                    else:
+                        reach = a if a > reach else reach
+                        reach = b if b < reach else reach
+                        whole = a if a > whole else whole
+                    path[_place(stop - 1 - j - start)] = whole
+                    if stop - 1 - j < count:
+                        kept[place] = reach
+                if stop == n:
+                    continue
+                reach = right[stop]
+                whole = left[stop]
+                windows = min(width, count - start) - 1
+                complete = min(windows, n - stop)
+                for j in range(complete):
+                    a = left[_place(stop + j)]
+                    b = right[_place(stop + j)]
+                    place = _place(start + 1 + j)
+                    before = path[_place(1 + j)]
+                    suffix = kept[place]
+                    if up:
+                        step = whole if whole < b else b
+                        reach = step if step > reach else reach
+                        whole = a if a < whole else whole
+                        step = before if before < reach else reach
+                        kept[place] = step if step > suffix else suffix
+                    else:
+                        step = whole if whole > b else b
+                        reach = step if step < reach else reach
+                        whole = a if a > whole else whole
+                        step = before if before > reach else reach
+                        kept[place] = step if step < suffix else suffix
+                for j in range(complete, windows):
+                    place = _place(start + 1 + j)
+                    before = path[_place(1 + j)]
+                    suffix = kept[place]
+                    if up:
+                        step = before if before < reach else reach
+                        kept[place] = step if step > suffix else suffix
+                    else:
+                        step = before if before > reach else reach
+                        kept[place] = step if step < suffix else suffix
+
+    return until_slide
 
 
-@_compile
-def _slide_row_down(x: Values, width: int, out: Values) -> None:
-    """Smaller value over runs of `width`: block suffixes go to `out`, then meet the prefixes."""
-    count = x.shape[0] - width + 1
-    start = 0
-    while start < count:
-        stop = min(width, count - start)
-        best = x[start + width - 1]
-        for i in range(width - 1, stop - 1, -1):
-            value = x[start + i]
-            if value < best:
-                best = value
-        for i in range(stop - 1, -1, -1):
-            value = x[start + i]
-            if value < best:
-                best = value
-            out[start + i] = best
-        if stop > 1:
-            best = x[start + width]
-            for i in range(1, stop):
-                value = x[start + width - 1 + i]
-                if value < best:
-                    best = value
-                if best < out[start + i]:
-                    out[start + i] = best
-        start += width
+def _until_remaining(up: bool) -> Kernel:
+    """From each row's seed after the last sample backwards."""
+
+    def until_remaining(u: Values, v: Values, seeds: Values, out: Values) -> None:
+        n, count = v.shape[1], out.shape[1]
+        for row in range(v.shape[0]):
+            left, right, kept = u[row], v[row], out[row]
+            reach = seeds[row]
+            for j in range(n):
+                place = _place(n - 1 - j)
+                a = left[place]
+                b = right[place]
+                if up:
+                    reach = a if a < reach else reach
+                    reach = b if b > reach else reach
+                else:
+                    reach = a if a > reach else reach
+                    reach = b if b < reach else reach
+                if n - 1 - j < count:
+                    kept[place] = reach
+
+    return until_remaining
 
 
-@_compile
-def slide(x: Values, width: int, up: bool) -> Values:
-    """Join over runs of `width`, each row."""
-    out = np.empty((x.shape[0], x.shape[1] - width + 1), x.dtype)
-    for row in range(x.shape[0]):
-        if up:
-            _slide_row(x[row], width, out[row])
-        else:
-            _slide_row_down(x[row], width, out[row])
-    return out
+_read = _numba.types.Array(_numba.float64, 2, "A", readonly=True)
+_written = _numba.types.Array(_numba.float64, 2, "A")
+_line = _numba.types.Array(_numba.float64, 1, "C")
+_KERNELS: dict[Name, tuple[Callable[[bool], Kernel], tuple[Any, ...]]] = {
+    "slide": (_slide, (_read, _numba.intp, _written)),
+    "until_slide": (_until_slide, (_read, _read, _numba.intp, _line, _written)),
+    "until_remaining": (_until_remaining, (_read, _read, _line, _written)),
+}
 
 
-@_compile
-def _until_row(u: Values, v: Values, width: int, reach: Values, path: Values, out: Values) -> None:
-    """Bounded until over runs of `width`: pairs of a block's suffix with the next one's prefix."""
-    count = v.shape[0] - width + 1
-    start = 0
-    while start < count:
-        last = start + width - 1
-        r = v[last]
-        p = u[last]
-        reach[width - 1] = r
-        path[width - 1] = p
-        for i in range(width - 2, -1, -1):
-            a = u[start + i]
-            b = v[start + i]
-            r = min(a, r)
-            r = max(b, r)
-            p = min(a, p)
-            reach[i] = r
-            path[i] = p
-        out[start] = reach[0]
-        stop = min(width, count - start)
-        if stop > 1:
-            r = v[last + 1]
-            p = u[last + 1]
-            out[start + 1] = max(reach[1], min(path[1], r))
-            for i in range(2, stop):
-                b = v[last + i]
-                r = max(r, min(p, b))
-                p = min(p, u[last + i])
-                out[start + i] = max(reach[i], min(path[i], r))
-        start += width
-
-
-@_compile
-def _release_row(
-    u: Values, v: Values, width: int, reach: Values, path: Values, out: Values
-) -> None:
-    """Bounded release: `_until_row` upside down."""
-    count = v.shape[0] - width + 1
-    start = 0
-    while start < count:
-        last = start + width - 1
-        r = v[last]
-        p = u[last]
-        reach[width - 1] = r
-        path[width - 1] = p
-        for i in range(width - 2, -1, -1):
-            a = u[start + i]
-            b = v[start + i]
-            r = max(a, r)
-            r = min(b, r)
-            p = max(a, p)
-            reach[i] = r
-            path[i] = p
-        out[start] = reach[0]
-        stop = min(width, count - start)
-        if stop > 1:
-            r = v[last + 1]
-            p = u[last + 1]
-            out[start + 1] = min(reach[1], max(path[1], r))
-            for i in range(2, stop):
-                b = v[last + i]
-                r = min(r, max(p, b))
-                p = max(p, u[last + i])
-                out[start + i] = min(reach[i], max(path[i], r))
-        start += width
-
-
-@_compile
-def until_slide(u: Values, v: Values, width: int, up: bool) -> Values:
-    """Bounded until (`up`) or release over runs of `width`, each row."""
-    out = np.empty((v.shape[0], v.shape[1] - width + 1), v.dtype)
-    reach = np.empty(width, v.dtype)
-    path = np.empty(width, v.dtype)
-    for row in range(v.shape[0]):
-        if up:
-            _until_row(u[row], v[row], width, reach, path, out[row])
-        else:
-            _release_row(u[row], v[row], width, reach, path, out[row])
-    return out
-
-
-@_compile
-def until_remaining(u: Values, v: Values, seeds: Values, up: bool) -> Values:
-    """Unbounded until (`up`) or release, each row, from its seed after the last sample."""
-    out = np.empty_like(v)
-    for row in range(v.shape[0]):
-        r = seeds[row]
-        for k in range(v.shape[1] - 1, -1, -1):
-            r = max(v[row, k], min(u[row, k], r)) if up else min(v[row, k], max(u[row, k], r))
-            out[row, k] = r
-    return out
+@cache
+def kernel(name: Name, up: bool) -> Kernel:
+    """Returns the compiled kernel: from the cache on disk, or compiled now."""
+    make, arguments = _KERNELS[name]
+    compiled: Kernel = _numba.njit(_numba.void(*arguments), cache=True, nogil=True)(make(up))
+    return compiled

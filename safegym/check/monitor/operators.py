@@ -1,26 +1,29 @@
-"""The rules of the temporal operators over strips, in one lattice.
+"""The rules of the future operators over strips, in one lattice; `past` has the others.
 
 Written for the existential operators; the caller passes the dual lattice for the universal ones.
 Semantics: docs/reference/language.md. `absent` says that samples past the last one
 do not exist (windows are cut); otherwise a strip's last value repeats for ever.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from safegym.check.monitor import kernels
+from safegym.check.monitor.ends import Ends
 from safegym.check.monitor.frame import Frame, Span
 from safegym.check.monitor.lattice import Lattice, Values
-from safegym.check.monitor.strip import Strip, constant, take
+from safegym.check.monitor.strip import Strip, take
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What an operator needs beside its operands.
 
     lattice: oriented. unknown: this pass's stand-in for an unknown value. lo, hi: window.
-    span: samples wanted. carry: the running value just before the operand's first sample.
+    span: samples wanted. carry: of an unbounded operator, the running value just before the
+    operand's first sample (of a future one just after its last), where the episode goes on there.
+    ends: where each row ends, if not all where the frame says. out: where the result may go: new
+    memory, or that of the (right) operand's values at the samples k + lo (k - lo of past ones).
     """
 
     lattice: Lattice
@@ -30,6 +33,8 @@ class Setting:
     span: Span
     frame: Frame
     carry: Values | None = None
+    ends: Ends | None = None
+    out: Values | None = None
 
     @property
     def absent(self) -> bool:
@@ -41,184 +46,182 @@ class Setting:
         """What is read past an operand's strip: nothing that counts, or its last value."""
         return self.lattice.bottom if self.absent else None
 
+    @property
+    def wanted(self) -> int:
+        """How many samples are wanted."""
+        return self.span.last - self.span.first + 1
+
 
 def shift_future(argument: Strip, setting: Setting) -> Values:
     """Next and weak next."""
     span = setting.span
-    return take(argument, span.first + 1, span.last + 1, after=setting.after)
-
-
-def shift_past(argument: Strip, setting: Setting) -> Values:
-    """Previous and weak previous."""
-    span = setting.span
-    return take(argument, span.first - 1, span.last - 1, before=setting.lattice.bottom)
+    return take(_cut(argument, setting), span.first + 1, span.last + 1, after=setting.after)
 
 
 def eventually(argument: Strip, setting: Setting) -> Values:
     """Somewhere in [k + lo, k + hi]."""
-    if setting.hi is None:
-        return _unbounded_future(None, argument, setting)
-    return _eventually_bounded(argument, setting, setting.lo, setting.hi, setting.span)
+    span, lo, hi = setting.span, setting.lo, setting.hi
+    if hi is None:
+        return onward(None, argument, setting)[0]
+    argument = _cut(argument, setting)
+    if lo == hi:
+        return take(argument, span.first + lo, span.last + lo, after=setting.after)
+    out = room_for(argument, setting)
+    _windows(argument, span.first + lo, hi - lo + 1, setting.lattice, setting.after, out)
+    return out
 
 
 def until(left: Strip, right: Strip, setting: Setting) -> Values:
     """Right somewhere in [k + lo, k + hi], left from k to just before it."""
     if setting.hi is None:
-        return _unbounded_future(left, right, setting)
-    return _until_bounded(left, right, setting, setting.lo, setting.hi, setting.span)
+        return onward(left, right, setting)[0]
+    left, right = _cut(left, setting), _cut(right, setting)
+    out = room_for(right, setting)
+    _until_bounded(left, right, setting, setting.span.first, setting.hi, out)
+    return out
 
 
-def _eventually_bounded(argument: Strip, setting: Setting, lo: int, hi: int, span: Span) -> Values:
-    join = setting.lattice.join
-    reach = max(argument.last - span.first, 0)
-    if not setting.absent:
-        lo = min(lo, reach)
-    hi = max(lo, min(hi, reach))
-    first, last = span.first + lo, span.last + lo
-    if hi < reach or span.first == span.last:
-        values = take(argument, first, span.last + hi, after=setting.after)
-        return kernels.slide(values, hi - lo + 1, join)
-    rest = take(argument, first, max(first, argument.last), after=setting.after)
-    return take(Strip(kernels.remaining(rest, join), first), first, last, after=setting.after)
+def _cut(strip: Strip, setting: Setting) -> Strip:
+    """Where samples past the last one do not exist, a shorter row's count for nothing."""
+    ends = setting.ends
+    if ends is None or not setting.absent or ends.shortest >= strip.last:
+        return strip
+    values = strip.values.copy()
+    ends.fill(values, strip.first, ends.last, setting.lattice.bottom)
+    return Strip(values, strip.first)
+
+
+def room_for(like: Strip, setting: Setting) -> Values:
+    """Where the result goes."""
+    if setting.out is not None:
+        return setting.out
+    return np.empty((*like.values.shape[:-1], setting.wanted), setting.lattice.dtype)
+
+
+def _windows(
+    strip: Strip,
+    start: int,
+    width: int,
+    lattice: Lattice,
+    after: bool | float | None,
+    out: Values,
+) -> None:
+    """Joins over [k, k + width - 1] for k = start, start + 1, ..."""
+    count = min(max(strip.last - start + 1, 0), out.shape[-1])
+    if count:
+        kernels.slide(strip.values[..., start - strip.first :], width, lattice, out[..., :count])
+    if count < out.shape[-1]:
+        out[..., count:] = strip.values[..., -1:] if after is None else after
 
 
 def _until_bounded(
-    left: Strip, right: Strip, setting: Setting, lo: int, hi: int, span: Span
-) -> Values:
-    lattice = setting.lattice
-    reach = max(left.last, right.last) - span.first + 1
-    if not setting.absent:
-        lo = min(lo, reach)
-    elif lo > reach:
-        shape = right.values.shape[:-1]
-        return constant(shape, span.last - span.first + 1, lattice.bottom, lattice.dtype)
-    hi = max(lo, min(hi, reach))
-    first, last = span.first + lo, span.last + hi
-    values = kernels.until_slide(
-        take(left, first, last, after=setting.after),
-        take(right, first, last, after=setting.after),
-        hi - lo + 1,
-        lattice,
-    )
-    if lo == 0:
-        return values
-    path = take(left, span.first, span.last + lo - 1, after=setting.after)
-    return _along(path, values, lo, lattice)
-
-
-def _unbounded_future(left: Strip | None, right: Strip, setting: Setting) -> Values:
-    """Up to E; at samples k with k + lo > E by the rule of the episode's end. left None: true."""
-    span, frame, lo = setting.span, setting.frame, setting.lo
-    split = min(span.last, frame.end - lo)
-    parts: list[Values] = []
-    if split >= span.first:
-        seen = Span(span.first, split)
-        if left is None:
-            parts.append(_eventually_tail(right, setting, seen))
-        else:
-            parts.append(_until_tail(left, right, setting, seen))
-    if split < span.last:
-        rest = Span(max(span.first, split + 1), span.last)
-        parts.append(_past_the_end(left, right, setting, rest))
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-
-
-def _past_the_end(left: Strip | None, right: Strip, setting: Setting, rest: Span) -> Values:
-    beyond, lattice = setting.frame.beyond, setting.lattice
-    if beyond == "held":
-        if left is None:
-            return _eventually_bounded(right, setting, setting.lo, setting.lo, rest)
-        return _until_bounded(left, right, setting, setting.lo, setting.lo, rest)
-    value = {"false": lattice.false, "unknown": setting.unknown, "absent": lattice.bottom}[beyond]
-    return constant(right.values.shape[:-1], rest.last - rest.first + 1, value, lattice.dtype)
-
-
-def _eventually_tail(right: Strip, setting: Setting, span: Span) -> Values:
-    """Joins from k + lo to E, and the unknown continuation of an open episode."""
-    lattice, lo, end = setting.lattice, setting.lo, setting.frame.end
-    if setting.frame.open and setting.unknown == lattice.top:
-        count = span.last - span.first + 1
-        return constant(right.values.shape[:-1], count, lattice.top, lattice.dtype)
-    values = take(right, span.first + lo, end)
-    if span.first == span.last:
-        joined: Values = lattice.join.reduce(values, axis=-1, keepdims=True)
-        return joined
-    return kernels.remaining(values, lattice.join)[..., : span.last - span.first + 1]
-
-
-def _until_tail(left: Strip, right: Strip, setting: Setting, span: Span) -> Values:
-    """The recurrence from E down; an open episode continues with an unknown value."""
-    lattice, lo, end = setting.lattice, setting.lo, setting.frame.end
-    seed = setting.unknown if setting.frame.open else lattice.bottom
-    first = span.first + lo
-    values = kernels.until_remaining(
-        take(left, first, end), take(right, first, end), seed, lattice
-    )[..., : span.last - span.first + 1]
-    if lo == 0:
-        return values
-    path = take(left, span.first, span.last + lo - 1)
-    return _along(path, values, lo, lattice)
-
-
-def _along(path: Values, values: Values, lo: int, lattice: Lattice) -> Values:
-    """Values behind a lower bound: the left side must hold over those `lo` samples too."""
-    met: Values = lattice.meet(kernels.slide(path, lo, lattice.meet), values)
-    return met
-
-
-def once(argument: Strip, setting: Setting) -> tuple[Values, Values | None]:
-    """Somewhere in [k - hi, k - lo], cut at sample 0; and the carry for the next sample on."""
-    lattice, span, lo = setting.lattice, setting.span, setting.lo
-    if setting.hi is None or setting.hi >= span.last:
-        return _once_all(argument, setting)
-    first = span.first - setting.hi
-    values = take(argument, first, span.last - lo, before=lattice.bottom)
-    return kernels.slide(values, setting.hi - lo + 1, lattice.join), None
-
-
-def _once_all(argument: Strip, setting: Setting) -> tuple[Values, Values | None]:
-    """Everything up to k - lo."""
-    lattice, span, lo = setting.lattice, setting.span, setting.lo
-    if span.last < lo:
-        count = span.last - span.first + 1
-        shape = argument.values.shape[:-1]
-        return constant(shape, count, lattice.bottom, lattice.dtype), None
-    first = max(0, span.first - lo) if setting.hi is None else 0
-    seen = kernels.running(take(argument, first, span.last - lo), lattice.join)
-    if setting.carry is not None:
-        seen = lattice.join(seen, setting.carry[..., None])
-    out = take(Strip(seen, first), span.first - lo, span.last - lo, before=lattice.bottom)
-    return out, seen[..., 0]
-
-
-def since(left: Strip, right: Strip, setting: Setting) -> tuple[Values, Values | None]:
-    """Right somewhere in [k - hi, k - lo], left from just after it to k; and the carry."""
-    lattice, span, lo = setting.lattice, setting.span, setting.lo
-    count = span.last - span.first + 1
-    if span.last < lo:
-        shape = right.values.shape[:-1]
-        return constant(shape, count, lattice.bottom, lattice.dtype), None
-    carry: Values | None = None
-    if setting.hi is None or setting.hi >= span.last:
-        first = max(0, span.first - lo) if setting.hi is None else 0
-        seed = lattice.bottom if setting.carry is None else setting.carry
-        seen = kernels.until_remaining(
-            take(left, first, span.last - lo)[..., ::-1],
-            take(right, first, span.last - lo)[..., ::-1],
-            seed,
+    left: Strip, right: Strip, setting: Setting, first: int, hi: int, out: Values
+) -> None:
+    """For k = first, first + 1, ..., the window [k + lo, k + hi]."""
+    lattice, lo, after = setting.lattice, setting.lo, setting.after
+    start = first + lo
+    last = max(left.last, right.last)
+    count = min(max(last - start + 1, 0), out.shape[-1])
+    if count:
+        last = min(last, start + count - 1 + hi - lo)
+        kernels.until_slide(
+            take(left, start, last, after=after),
+            take(right, start, last, after=after),
+            hi - lo + 1,
             lattice,
-        )[..., ::-1]
-        carry = seen[..., 0]
-        values = take(Strip(seen, first), span.first - lo, span.last - lo, before=lattice.bottom)
+            out[..., :count],
+        )
+    if count < out.shape[-1]:
+        out[..., count:] = right.values[..., -1:] if after is None else after
+    _along(left, first, setting, out)
+
+
+def _along(left: Strip, first: int, setting: Setting, out: Values) -> None:
+    """Behind a lower bound the left side must hold over those `lo` samples too."""
+    if setting.lo == 0:
+        return
+    path = np.empty_like(out)
+    _windows(left, first, setting.lo, setting.lattice.dual, setting.after, path)
+    setting.lattice.meet(path, out, out=out)
+
+
+def onward(left: Strip | None, right: Strip, setting: Setting) -> tuple[Values, Strip | None]:
+    """Without an upper bound: up to E; at samples k with k + lo > E by the rule of the end.
+
+    left None: true. Returns also the running values, at the samples k + lo, for what precedes.
+    """
+    if setting.ends is not None:
+        return _onward_by_rows(left, right, setting, setting.ends), None
+    span, lo = setting.span, setting.lo
+    out = room_for(right, setting)
+    seen = max(min(span.last, setting.frame.end - lo) - span.first + 1, 0)
+    running = None
+    if seen:
+        running = _to_the_end(left, right, setting, out[..., :seen])
+    if seen < setting.wanted:
+        _past_the_end(left, right, setting, span.first + seen, out[..., seen:])
+    return out, running
+
+
+def _onward_by_rows(left: Strip | None, right: Strip, setting: Setting, ends: Ends) -> Values:
+    """Each row up to its own E."""
+    span, lo, end = setting.span, setting.lo, setting.frame.end
+    out = np.empty((*right.values.shape[:-1], setting.wanted), setting.lattice.dtype)
+    seen = max(min(span.last, end - lo) - span.first + 1, 0)
+    if seen:
+        values = take(right, span.first + lo, end).copy()
+        ends.fill(values, span.first + lo, ends.end, _seed(setting))
+        _to_the_end(left, Strip(values, span.first + lo), setting, out[..., :seen])
+    settled = max(min(span.last, ends.earliest - lo) - span.first + 1, 0)
+    if settled < setting.wanted:
+        late = np.empty_like(out[..., settled:])
+        first = span.first + settled
+        _past_the_end(left, right, setting, first, late)
+        np.copyto(out[..., settled:], late, where=ends.past(ends.end - lo, first, late.shape[-1]))
+    return out
+
+
+def _past_the_end(
+    left: Strip | None, right: Strip, setting: Setting, first: int, out: Values
+) -> None:
+    """For samples k >= first with k + lo > E."""
+    beyond, lattice, lo = setting.frame.beyond, setting.lattice, setting.lo
+    if beyond != "held":
+        rule = {"false": lattice.false, "unknown": setting.unknown, "absent": lattice.bottom}
+        out[...] = rule[beyond]
+    elif left is None:
+        _windows(right, first + lo, 1, lattice, None, out)
     else:
-        first, last = span.first - setting.hi, span.last - lo
-        values = kernels.until_slide(
-            take(left, first, last, before=lattice.bottom)[..., ::-1],
-            take(right, first, last, before=lattice.bottom)[..., ::-1],
-            setting.hi - lo + 1,
-            lattice,
-        )[..., ::-1]
-    if lo == 0:
-        return values, carry
-    path = take(left, span.first - lo + 1, span.last, before=lattice.top)
-    return _along(path, values, lo, lattice), carry
+        _until_bounded(left, right, setting, first, lo, out)
+
+
+def _seed(setting: Setting) -> bool | float:
+    """The value after E: an open episode continues with an unknown one."""
+    return setting.unknown if setting.frame.open else setting.lattice.bottom
+
+
+def _to_the_end(left: Strip | None, right: Strip, setting: Setting, out: Values) -> Strip:
+    """The recurrence from E down, or from the running values after the span if they are known."""
+    lattice, first, end = setting.lattice, setting.span.first + setting.lo, setting.frame.end
+    seed: Values | bool | float = _seed(setting)
+    known = left is None and seed == lattice.top
+    after = first + out.shape[-1]
+    carry = setting.carry if after <= end else None
+    if carry is not None:
+        end, seed = after - 1, carry
+    if known:
+        out[...] = lattice.top
+    elif left is not None:
+        kernels.until_remaining(take(left, first, end), take(right, first, end), seed, lattice, out)
+    else:
+        if out.shape[-1] == 1:
+            lattice.join.reduce(take(right, first, end), axis=-1, keepdims=True, out=out)
+        else:
+            kernels.remaining(take(right, first, end), lattice, out)
+        if carry is not None:
+            lattice.join(out, carry[..., None], out=out)
+    if left is None or setting.lo == 0:
+        return Strip(out, first)
+    running = Strip(out.copy(), first)
+    _along(left, setting.span.first, setting, out)
+    return running

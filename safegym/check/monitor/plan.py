@@ -1,6 +1,6 @@
 """Compiling a step formula into a flat plan: one slot for each distinct subformula."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, cast
@@ -8,6 +8,7 @@ from typing import Literal, cast
 from safegym.errors import UnsupportedError
 from safegym.formula import nodes
 from safegym.formula.claim import Rounding
+from safegym.formula.interning import postorder
 from safegym.formula.nodes import Atom, Boolean, Comparison, Formula
 from safegym.formula.rewrite import look_ahead, margin_scale, scale_of, signals_of, to_steps
 from safegym.formula.terms import Signal, Window
@@ -73,7 +74,9 @@ class Plan:
     formula: the step formula. slots: topological order, the root last. scales: each atom's scale,
     empty with `refusal` set where margins are refused. reads: each atom's signals. share:
     (comparison, bound) where the root is a fraction of samples, of which the slots hold the
-    argument.
+    argument. folds: for each slot, the conjunctions and disjunctions that take it in as soon as it
+    is there. drops: for each slot, those that nothing reads any more once it is there. room: how
+    many slots' values wait at once while the root is evaluated, shared ones aside.
     """
 
     formula: Formula
@@ -85,14 +88,23 @@ class Plan:
     refusal: str
     share: tuple[Comparison, float] | None
     look_ahead: int
+    folds: tuple[tuple[int, ...], ...]
+    drops: tuple[tuple[int, ...], ...]
+    room: int
 
 
-@lru_cache(maxsize=4096)
 def plan_of(formula: Formula, dt: Fraction, rounding: Rounding = "refuse") -> Plan:
     """Returns the plan for a formula in seconds on a clock of `dt` seconds. Cached.
 
     Raises FormulaError for a bound off the grid.
     """
+    return _plan_of(formula, dt.numerator, dt.denominator, rounding)
+
+
+@lru_cache(maxsize=4096)
+def _plan_of(formula: Formula, above: int, below: int, rounding: Rounding) -> Plan:
+    """The clock as two whole numbers: they hash quickly, a fraction does not."""
+    dt = Fraction(above, below)
     return compile_steps(to_steps(formula, dt, rounding=rounding), dt)
 
 
@@ -103,7 +115,8 @@ def compile_steps(formula: Formula, dt: Fraction) -> Plan:
     if isinstance(formula, nodes.Fraction):
         share = (formula.comparison, formula.bound)
         body = formula.argument
-    slots = _slots(body)
+    room = _room_needed(body)
+    slots = _slots(body, room)
     scale = margin_scale(body)
     atoms = [cast(Atom, slot.formula) for slot in slots if slot.kind == "atom"]
     return Plan(
@@ -116,11 +129,24 @@ def compile_steps(formula: Formula, dt: Fraction) -> Plan:
         refusal=scale.reason,
         share=share,
         look_ahead=look_ahead(formula),
+        folds=_folds(slots),
+        drops=_drops(slots),
+        room=room[body],
     )
 
 
-def _slots(root: Formula) -> tuple[Slot, ...]:
-    """Distinct subformulas, operands first, without recursion."""
+@lru_cache(maxsize=1024)
+def argument_of(plan: Plan) -> Plan:
+    """Returns the plan of what a share is a share of."""
+    return replace(plan, share=None)
+
+
+def _slots(root: Formula, room: dict[Formula, int]) -> tuple[Slot, ...]:
+    """Distinct subformulas, operands first, without recursion.
+
+    Of several operands the one that needs most room comes first (Sethi and Ullman 1970), so that
+    the fewest values wait for the others.
+    """
     order: list[Slot] = []
     place: dict[Formula, int] = {}
     stack: list[tuple[Formula, bool]] = [(root, False)]
@@ -134,8 +160,40 @@ def _slots(root: Formula) -> tuple[Slot, ...]:
             order.append(_slot(formula, tuple(place[child] for child in children), order))
             continue
         stack.append((formula, True))
-        stack.extend((child, False) for child in reversed(children))
+        stack.extend((child, False) for child in sorted(children, key=room.__getitem__))
     return tuple(order)
+
+
+def _room_needed(root: Formula) -> dict[Formula, int]:
+    """How many slots' values wait at once while each subformula is evaluated, shared ones aside."""
+    room: dict[Formula, int] = {}
+    for formula in postorder(root):
+        if isinstance(formula, Formula):
+            needs = sorted((room[child] for child in _children(formula)), reverse=True)
+            waiting = [need + 1 for need in needs[1:]]
+            room[formula] = max([*needs[:1], *waiting], default=1)
+    return room
+
+
+def _folds(slots: tuple[Slot, ...]) -> tuple[tuple[int, ...], ...]:
+    found: list[list[int]] = [[] for _ in slots]
+    for reader, slot in enumerate(slots):
+        if slot.kind in ("meet", "join"):
+            for operand in slot.operands:
+                found[operand].append(reader)
+    return tuple(map(tuple, found))
+
+
+def _drops(slots: tuple[Slot, ...]) -> tuple[tuple[int, ...], ...]:
+    last = list(range(len(slots)))
+    for reader, slot in enumerate(slots):
+        if slot.kind not in ("meet", "join"):
+            for operand in slot.operands:
+                last[operand] = reader
+    found: list[list[int]] = [[] for _ in slots]
+    for index, reader in enumerate(last[:-1]):
+        found[reader].append(index)
+    return tuple(map(tuple, found))
 
 
 def _children(formula: Formula) -> tuple[Formula, ...]:

@@ -1,101 +1,74 @@
 """Raw values: a trace's signals, and terms over them."""
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.errors import TraceError, UnitError, UnsupportedError
+from safegym.errors import TraceError, UnsupportedError
 from safegym.formula.expression import short
 from safegym.formula.interning import postorder
-from safegym.formula.terms import Apply, Component, Constant, Signal, Term
-from safegym.units import same_unit
+from safegym.formula.terms import Apply, Component, Constant, Signal, Term, signals_of
 
 Floats = NDArray[np.float64]
+Gaps = tuple[tuple[int, int], ...]
+"""Closed intervals of sample indices at which nothing is known."""
+Unseen = Gaps | Mapping[str, Gaps]
+"""Gaps of all signals alike, or of each that has some by its name."""
 SELECTING = ("neg", "abs", "min", "max")
 """Operations that cannot make a non-finite value out of finite ones."""
 
 
-def read(
-    signals: Iterable[Signal], arrays: Mapping[str, Floats], samples: int
-) -> dict[str, Floats]:
-    """Returns the arrays that the signals name, each (samples,) or (samples, d), all finite.
-
-    A vector of any length takes what the trace has. Raises TraceError naming a missing signal with
-    the nearest ones there are, a wrong shape, or the first sample that is not finite.
-    """
-    found: dict[str, Floats] = {}
-    for signal in signals:
-        values = arrays.get(signal.name)
-        if values is None:
-            raise TraceError(missing_signal(signal, arrays))
-        if not fits(signal, values.shape, samples):
-            declared = (samples, "d") if signal.any_length else (samples, *signal.shape)
-            raise TraceError(
-                f"Signal {signal.name} is declared with shape {signal.shape}, so its array must "
-                f"have shape {declared}; found {values.shape}."
-            )
-        if not np.isfinite(values).all():
-            raise TraceError(_not_finite(signal, values))
-        found[signal.name] = values
-    return found
+def gaps_over(signals: Iterable[Signal], unseen: Unseen) -> Gaps:
+    """Returns the gaps in which what reads these signals is unknown."""
+    if not isinstance(unseen, Mapping):
+        return unseen
+    return tuple(gap for signal in signals for gap in unseen.get(signal.name, ()))
 
 
-def fits(signal: Signal, shape: tuple[int, ...], samples: int) -> bool:
-    """Whether an array of this shape, first axis `samples` long, can be the signal's."""
-    if signal.any_length:
-        return len(shape) == 2 and shape[0] == samples
-    return shape == (samples, *signal.shape)
-
-
-def refuse_other_units(signals: Iterable[Signal], units: Mapping[str, str]) -> None:
-    """Raise UnitError where a signal is declared in another unit than the trace recorded it in."""
-    for signal in signals:
-        recorded = units.get(signal.name)
-        if recorded is not None and not same_unit(signal.unit, recorded):
-            raise UnitError(
-                f"The formula reads {signal.name} in {signal.unit}, and the trace recorded it in "
-                f"{recorded}; nothing is converted silently. State the formula over "
-                f'Signal("{signal.name}", unit="{recorded}"), or in text parse(..., signals=[...]).'
-            )
-
-
-def missing_signal(signal: Signal, arrays: Mapping[str, object]) -> str:
-    """Returns the message for a signal that is not there, with the nearest names that are."""
-    known = list(arrays)
-    near = difflib.get_close_matches(signal.name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known) or 'none'}."
-    return f"The formula reads signal {signal.name}, which the trace lacks; {hint}"
-
-
-def _not_finite(signal: Signal, values: Floats) -> str:
-    at = int(np.argmin(np.isfinite(values).reshape(len(values), -1).all(axis=1)))
-    return (
-        f"Signal {signal.name} is not finite at sample {at} ({values[at]}); a dropped sample could "
-        'hide a violation. Cut the trace before it and end it with end="interrupted".'
-    )
+@lru_cache(maxsize=4096)
+def _parts(term: Term) -> tuple[Term, ...]:
+    """A term's distinct parts, operands first, so that no depth is too deep."""
+    return tuple(part for part in postorder(term) if isinstance(part, Term))
 
 
 class Readings:
     """Values of terms over signals, each distinct term computed once.
 
     arrays: signal name -> (..., n) for a scalar, (..., n, d) for a vector; the values of a term
-    have shape (..., n), or () where it is constant.
+    have shape (..., n), or () where it is constant. gaps: closed intervals of samples whose values
+    stand for nothing, so that terms need not be finite there. first: the index of the arrays' first
+    sample. episodes: the rows' numbers, for errors.
     """
 
-    __slots__ = ("_arrays", "_known")
+    __slots__ = ("_arrays", "_episodes", "_first", "_gaps", "_known")
 
-    def __init__(self, arrays: Mapping[str, Floats]) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, Floats],
+        gaps: Unseen = (),
+        first: int = 0,
+        episodes: Sequence[int] | None = None,
+    ) -> None:
         self._arrays = arrays
+        self._gaps = gaps
+        self._first = first
+        self._episodes = episodes
         self._known: dict[Term, Floats] = {}
+
+    def between(self, first: int, last: int) -> "Readings":
+        """Returns the readings of samples first..last alone, views of the same arrays, (n,)."""
+        start, stop = first - self._first, last - self._first + 1
+        arrays = {name: values[start:stop] for name, values in self._arrays.items()}
+        return Readings(arrays, self._gaps, first)
 
     def value(self, term: Term) -> Floats:
         """Returns the term's values. Raises TraceError where an operation leaves the reals."""
         found = self._known.get(term)
         if found is None:
-            for part in postorder(term):  # parts first, so that no depth of a term is too deep
-                if isinstance(part, Term) and part not in self._known:
+            for part in _parts(term):
+                if part not in self._known:
                     self._known[part] = self._compute(part)
             found = self._known[term]
         return found
@@ -124,8 +97,23 @@ class Readings:
         with np.errstate(all="ignore"):
             result = _apply(term.operation, arguments)
         if not np.isfinite(result).all():
-            raise TraceError(_not_real(term, result))
+            self._refuse(term, result)
         return result
+
+    def _refuse(self, term: Apply, result: Floats) -> None:
+        """Raises TraceError unless all that is not finite lies in gaps."""
+        bad = np.atleast_1d(~np.isfinite(result))
+        for first, last in gaps_over(signals_of(term), self._gaps):
+            bad[..., max(first - self._first, 0) : max(last - self._first + 1, 0)] = False
+        if not bad.any():
+            return
+        row, at = (int(place) for place in np.argwhere(np.atleast_2d(bad))[0])
+        where = f" of episode {self._episodes[row]}" if self._episodes is not None else ""
+        raise TraceError(
+            f"The term {short(term)} has no finite value at sample {at + self._first}{where} "
+            "(overflow, or an operation outside its domain); the formula cannot be judged on this "
+            "trace."
+        )
 
 
 def _apply(operation: str, arguments: list[Floats]) -> Floats:
@@ -159,12 +147,3 @@ _SINGLE = {
     "sin": np.sin,
     "cos": np.cos,
 }
-
-
-def _not_real(term: Apply, result: Floats) -> str:
-    bad = np.atleast_1d(~np.isfinite(result))
-    at = int(np.argmax(bad.reshape(-1, bad.shape[-1]).any(axis=0)))
-    return (
-        f"The term {short(term)} has no finite value at sample {at} (overflow, or an operation "
-        "outside its domain); the formula cannot be judged on this trace."
-    )

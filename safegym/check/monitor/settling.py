@@ -4,10 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safegym.check.monitor.frame import Frame, frame_of
+from safegym.check.monitor.evaluate import evaluate
+from safegym.check.monitor.frame import Frame, Span, frame_of
 from safegym.check.monitor.judge import status_of
+from safegym.check.monitor.lattice import MARGIN
+from safegym.check.monitor.naming import naming_its_claim
 from safegym.check.monitor.plan import FUTURE, PAST, Kind, Plan, plan_of
-from safegym.check.monitor.readings import Floats
+from safegym.check.monitor.preparing import prepared
+from safegym.check.monitor.readings import Floats, Unseen
 from safegym.check.monitor.robustness import Run, arrays_of, run, shortened
 from safegym.check.monitor.share import share_margins, share_of, share_status
 from safegym.check.monitor.subject import check_trace, property_of
@@ -29,6 +33,7 @@ class Settling:
     margin: float | None
 
 
+@naming_its_claim
 def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
     """Returns where the violation of the episode property settles, None if it is not violated.
 
@@ -39,16 +44,16 @@ def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
     check_trace(trace)
     plan = plan_of(formula, trace.clock.dt, rounding)
     frame = frame_of(len(trace.rewards), trace.end.kind, trace.horizon)
-    arrays = arrays_of(plan, trace)
-    whole = run(plan, frame, arrays, margins=False)
+    arrays, gaps = arrays_of(plan, trace), trace.unseen
+    whole = run(plan, frame, arrays, margins=False, gaps=gaps)
     if not _violated(whole):
         return None
     step = _first_in_one_pass(whole)
     if step is None:
-        step = _bisect(plan, frame, arrays)
+        step = _bisect(plan, frame, arrays, gaps)
     if step < frame.last:
         frame = shortened(frame, step)
-    return Settling(step, _upper_margin(run(plan, frame, arrays)))
+    return Settling(step, _upper_margin(plan, frame, arrays, gaps))
 
 
 def _violated(run: Run) -> bool:
@@ -57,10 +62,17 @@ def _violated(run: Run) -> bool:
     return share_status(run.plan.share, share_of(run)) == "violated"
 
 
-def _upper_margin(run: Run) -> float | None:
-    if run.plan.share is not None:
-        return share_margins(run.plan.share, share_of(run))[1]
-    return None if run.margins is None else float(run.margins.upper[-1].values[0])
+def _upper_margin(
+    plan: Plan, frame: Frame, arrays: dict[str, Floats], gaps: Unseen
+) -> float | None:
+    if plan.share is not None:
+        share = share_of(run(plan, frame, arrays, margins=False, gaps=gaps))
+        return share_margins(plan.share, share)[1]
+    if plan.refusal:
+        return None
+    spans, samples = prepared(plan, frame, arrays, gaps, Span(0, 0))
+    found = evaluate(plan, frame, samples, spans, MARGIN, keep=False)
+    return float(found.upper[-1].values[0])
 
 
 def _first_in_one_pass(whole: Run) -> int | None:
@@ -98,12 +110,13 @@ def _contain(plan: Plan, kinds: tuple[Kind, ...]) -> list[bool]:
     return found
 
 
-def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats]) -> int:
+def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats], gaps: Unseen) -> int:
     """The least k whose prefix is violated; T if none before it is."""
     low, high = 0, frame.last
     while low < high:
         middle = (low + high) // 2
-        if _violated(run(plan, shortened(frame, middle), arrays, margins=False)):
+        prefix = shortened(frame, middle)
+        if _violated(run(plan, prefix, arrays, margins=False, gaps=gaps)):
             high = middle
         else:
             low = middle + 1

@@ -32,14 +32,17 @@ class Share:
 def share_of(run: "Run") -> Share:
     """Returns the share over samples 0..E; those that never came count as open."""
     frame = run.frame
-    if frame.open and frame.horizon is None:
-        return Share(0.0, 1.0)
     seen = frame.end + 1
     must = int(np.count_nonzero(run.truth.lower[-1].values[:seen]))
     may = int(np.count_nonzero(run.truth.upper[-1].values[:seen]))
-    total = seen
-    if frame.open and frame.horizon is not None:
-        total = frame.horizon + 1
+    return share_from(must, may, seen, frame.horizon, still_open=frame.open)
+
+
+def share_from(must: int, may: int, seen: int, horizon: int | None, *, still_open: bool) -> Share:
+    """Returns the share where `must` to `may` of the `seen` samples 0..E count."""
+    if still_open and horizon is None:
+        return Share(0.0, 1.0)
+    total = horizon + 1 if still_open and horizon is not None else seen
     return Share(must / total, (may + total - seen) / total)
 
 
@@ -51,11 +54,15 @@ def share_margins(bound: tuple[Comparison, float], share: Share) -> tuple[float,
     return share.lo - limit + 0.0, share.hi - limit + 0.0
 
 
-def share_status(bound: tuple[Comparison, float], share: Share) -> Status:
-    """Returns the three-valued comparison of the share with its bound."""
+def share_truth(bound: tuple[Comparison, float], share: Share) -> tuple[bool, bool]:
+    """Returns whether the share must, and whether it may, meet its bound."""
     comparison, limit = bound
     holds = _HOLDS[comparison]
     ends = holds(share.lo, limit), holds(share.hi, limit)
-    if all(ends):
-        return "satisfied"
-    return "inconclusive" if any(ends) else "violated"
+    return all(ends), any(ends)
+
+
+def share_status(bound: tuple[Comparison, float], share: Share) -> Status:
+    """Returns the three-valued comparison of the share with its bound."""
+    must, may = share_truth(bound, share)
+    return "satisfied" if must else "inconclusive" if may else "violated"

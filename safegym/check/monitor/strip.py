@@ -19,6 +19,10 @@ class Strip(NamedTuple):
         return self.first + int(self.values.shape[-1]) - 1
 
 
+GONE = Strip(np.empty(0), 0)
+"""In the place of a strip that nothing reads any more."""
+
+
 def take(
     strip: Strip,
     first: int,

@@ -12,9 +12,15 @@ LONGEST = 1000
 """Characters of a text; a longer one is cut and ends in "..."."""
 
 
+@lru_cache(maxsize=4096)
 def word_of(plan: Plan, index: int) -> str:
     """Returns the canonical text of a slot, windows in seconds."""
-    return text_up_to(_formulas(plan)[index], LONGEST)
+    return text_up_to(formula_of(plan, index), LONGEST)
+
+
+def formula_of(plan: Plan, index: int) -> Formula:
+    """Returns a slot's formula in negation normal form, windows in seconds."""
+    return _formulas(plan)[index]
 
 
 @lru_cache(maxsize=1024)
@@ -22,11 +28,12 @@ def _formulas(plan: Plan) -> tuple[Formula, ...]:
     """Each slot's formula, windows in seconds."""
     formulas: list[Formula] = []
     for slot in plan.slots:
-        formulas.append(_in_seconds(slot, [formulas[i] for i in slot.operands], plan))
+        formulas.append(in_seconds(slot, [formulas[i] for i in slot.operands], plan))
     return tuple(formulas)
 
 
-def _in_seconds(slot: Slot, operands: list[Formula], plan: Plan) -> Formula:
+def in_seconds(slot: Slot, operands: list[Formula], plan: Plan) -> Formula:
+    """Returns a slot's formula over these operands, its window in seconds."""
     formula = slot.formula
     if isinstance(formula, nodes.And):
         return nodes.all_of(operands)

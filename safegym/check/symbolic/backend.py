@@ -1,12 +1,15 @@
 """z3 as a judge of traces: the second backend, built apart from the monitor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from safegym.check.monitor.readings import Readings, read, refuse_other_units
+from safegym.check.monitor.intake import conversion_notes, taken
+from safegym.check.monitor.naming import naming_its_claim
+from safegym.check.monitor.readings import Readings
 from safegym.check.monitor.subject import check_subject, check_trace, property_of
 from safegym.check.symbolic.engine import LOCK, Bool, Real, answer, z3
 from safegym.check.symbolic.outline import Outline
@@ -18,8 +21,10 @@ from safegym.formula.claim import Claim
 from safegym.formula.expression import short
 from safegym.formula.nodes import Atom, Formula
 from safegym.formula.rewrite import nnf, signals_of, to_steps
-from safegym.formula.terms import Apply
+from safegym.formula.terms import Apply, Component, Term
+from safegym.trace.gaps import hidden_at
 from safegym.trace.model import Trace
+from safegym.trace.resampling import resampling_notes
 from safegym.verdict import Status, Support, Verdict
 
 TIMEOUT_MS = 10_000
@@ -34,40 +39,66 @@ class _Look:
     trace: Trace
     outline: Outline
     readings: Readings
+    hidden: Mapping[str, NDArray[np.bool_]]
+    """Signal -> the samples at which it is not known, for signals with gaps."""
+
+    def knows(self, read: Formula | Term, at: int) -> bool:
+        """Whether a sample was seen of all signals that are read."""
+        if at > self.outline.last:
+            return False
+        return not any(self.hidden[s.name][at] for s in signals_of(read) if s.name in self.hidden)
+
+    def value(self, term: Term, at: int) -> Real:
+        """The binary64 value of a term at a sample that was seen, as an exact rational."""
+        values = self.readings.value(term)
+        return rational(float(values[at] if values.ndim else values))
 
     def atom(self, node: Atom, at: int) -> Bool:
         """The comparison of the two binary64 values, as exact rationals."""
-        sides = (self.readings.value(node.left), self.readings.value(node.right))
-        left, right = (rational(float(side[at] if side.ndim else side)) for side in sides)
-        return z3.simplify(comparison(node, left, right))
+        return z3.simplify(comparison(node, self.value(node.left, at), self.value(node.right, at)))
 
     def unrolling(self, *, unknown: bool, exact: bool) -> Unrolling:
         """The rules over this trace; `exact` puts free reals where samples were not seen."""
-        return Unrolling(self.outline, self.atom, unknown, _Unseen() if exact else None)
+        unseen = _Unseen(self) if exact else None
+
+        def atom(node: Atom, at: int) -> Bool:
+            if self.knows(node, at):
+                return self.atom(node, at)
+            return z3.BoolVal(unknown) if unseen is None else unseen(node, at)
+
+        return Unrolling(self.outline, atom, unknown, unseen)
 
 
 class _Unseen:
     """Atoms over values of samples that nobody saw: free reals, which binary64 values are among."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: _Look) -> None:
+        self._look = look
+        self._signals = {signal.name: signal for signal in signals_of(look.steps)}
         self._results: dict[tuple[Apply, int], Real] = {}
 
     def __call__(self, node: Atom, at: int) -> Bool:
         sides = [
-            rounded_term_real(side, partial(_free, at), partial(self._result, at))
+            rounded_term_real(side, partial(self._read, at), partial(self._result, at))
             for side in (node.left, node.right)
         ]
         return comparison(node, *sides)
 
+    def _read(self, at: int, name: str, component: int) -> Real:
+        """What was seen of a signal beside another's gap, else one free real for each sample."""
+        signal = self._signals[name]
+        if not self._look.knows(signal, at):
+            return z3.Real(f"{name}[{component}]@{at}")
+        scalar = signal.shape == () and not signal.any_length
+        return self._look.value(signal if scalar else Component(signal, component), at)
+
     def _result(self, at: int, term: Apply) -> Real:
         """The result of an operation that rounds: one free real for each term and sample."""
+        if self._look.knows(term, at):
+            return self._look.value(term, at)
         if (term, at) not in self._results:
             self._results[term, at] = z3.Real(f"result {len(self._results)}")
         return self._results[term, at]
-
-
-def _free(at: int, name: str, component: int) -> Real:
-    return z3.Real(f"{name}[{component}]@{at}")
 
 
 class Z3Backend:
@@ -93,6 +124,7 @@ class Z3Backend:
             return Support(ok=False, reason=str(error), subformula=short(subject))
         return Support(ok=True)
 
+    @naming_its_claim
     def check(self, subject: Formula | Claim, trace: Trace, /, *, exact: bool = False) -> Verdict:
         """The verdict on the episode property. No margins and no witness: status alone.
 
@@ -108,12 +140,15 @@ class Z3Backend:
         check_trace(trace)
         steps = to_steps(formula, trace.clock.dt, rounding=rounding)
         last = len(trace.rewards)
-        refuse_other_units(signals_of(formula), trace.units)
-        arrays = read(signals_of(formula), trace.signals, last + 1)
+        arrays = taken(signals_of(formula), trace)
         outline = Outline(last, trace.horizon, trace.end.kind)
-        look = _Look(steps, trace, outline, Readings(arrays))
+        hidden = {name: hidden_at(gaps, last + 1) for name, gaps in trace.unseen.items()}
+        look = _Look(steps, trace, outline, Readings(arrays, trace.unseen), hidden)
         status, notes = _status(look, exact=exact)
-        return Verdict(claim_id, status, None, None, trace.digest, notes)
+        read = signals_of(formula)
+        made = conversion_notes(read, trace.units)
+        logs = resampling_notes((signal.name for signal in read), trace.resampling)
+        return Verdict(claim_id, status, None, None, trace.digest, (*made, *logs, *notes))
 
 
 def _status(look: _Look, *, exact: bool) -> tuple[Status, tuple[str, ...]]:

@@ -6,6 +6,8 @@ from fractions import Fraction
 from itertools import combinations
 from time import monotonic
 
+import numpy as np
+
 from safegym.check.monitor import judge
 from safegym.check.symbolic.engine import LOCK, answer
 from safegym.check.symbolic.finding import Finding, SpecificationReport
@@ -23,7 +25,9 @@ from safegym.formula.nodes import Formula
 from safegym.formula.reading import look_ahead
 from safegym.formula.rewrite import negate, to_steps
 from safegym.formula.terms import Signal, describe
+from safegym.trace.conversion import conversion
 from safegym.trace.model import Trace
+from safegym.units import clash, unit
 
 CAN_HOLD = "can hold"
 CAN_FAIL = "can fail"
@@ -48,7 +52,9 @@ def check_specification(
 ) -> SpecificationReport:
     """Ask z3 about each claim and about all of them, over every trace of `horizon` steps.
 
-    signals: declarations (bounds, max_rate) that replace those in the claims. timeout: seconds a
+    Claims may declare a signal in different units of one dimension, with the same limits; they are
+    compared by the exact factor. signals: declarations (bounds, max_rate) that replace those in the
+    claims, limits in their unit. timeout: seconds a
     question; one that runs out is "unknown", never a pass and never a flaw. Every witness has been
     judged by the monitor. Answers speak of traces within the horizon's steps, at samples, with
     terms in real arithmetic. Raises FormulaError if two claims declare one name differently.
@@ -66,20 +72,29 @@ def _check_declarations(claims: Sequence[Claim], declared: Mapping[str, Signal])
     for claim in claims:
         for signal in claim.signals:
             other = found.setdefault(signal.name, signal)
-            if not _agree(signal, other, replaced=signal.name in declared):
+            problem = clash(unit(other.unit), unit(signal.unit))
+            if problem or not _agree(signal, other, replaced=signal.name in declared):
                 raise FormulaError(
                     f"Signal {signal.name!r} is declared in two ways: {describe(other)} and, in "
-                    f"claim {claim.id}, {describe(signal)}. Declare it once and use that object."
+                    f"claim {claim.id}, {describe(signal)}.{problem and f' {problem}.'} Declare it "
+                    "once and use that object."
                 )
 
 
 def _agree(one: Signal, other: Signal, *, replaced: bool) -> bool:
-    """Whether two declarations mean one quantity, with the same limits unless they are replaced."""
+    """Whether two declarations have one shape, and the same limits unless they are replaced."""
     lengths = one.any_length or other.any_length or one.shape == other.shape
-    limits = [(signal.bounds, signal.max_rate, signal.labels) for signal in (one, other)]
-    return (
-        lengths and one.unit_or_none == other.unit_or_none and (replaced or limits[0] == limits[1])
-    )
+    return lengths and (replaced or _same_limits(one, other) or _same_limits(other, one))
+
+
+def _same_limits(one: Signal, other: Signal) -> bool:
+    """Whether bounds, rate and labels are the same once those of `one` are read in other's unit."""
+    convert = conversion(one.name, one.unit, other.unit)
+    limits = [(*(s.bounds or ()), *((s.max_rate,) if s.max_rate else ())) for s in (one, other)]
+    given = [(s.bounds is None, s.max_rate is None, s.coding) for s in (one, other)]
+    numbers = np.array(limits[0])
+    read = numbers if convert is None else convert(numbers)
+    return given[0] == given[1] and read.tolist() == list(limits[1])
 
 
 def _refused(claim: Claim) -> str | None:

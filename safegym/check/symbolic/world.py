@@ -15,7 +15,9 @@ from safegym.check.symbolic.unroll import Unrolling
 from safegym.formula.nodes import Atom, Formula
 from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal, signals_of
+from safegym.trace.conversion import rational_factor
 from safegym.trace.model import Trace
+from safegym.units import factor_between
 
 
 @dataclass
@@ -23,7 +25,9 @@ class World:
     """All traces of `samples` samples over `signals`, on a clock of dt seconds, horizon H.
 
     The traces run far enough past H that every bounded window is seen. slack: by how much each
-    atom must clear its limit, so that a witness survives rounding to binary64.
+    atom must clear its limit, so that a witness survives rounding to binary64. The reals are in the
+    units of `signals`; an atom that declares another unit reads them times the exact factor (one
+    with pi within 2^-250 of it), unrounded.
     """
 
     signals: tuple[Signal, ...]
@@ -48,23 +52,40 @@ class World:
     def trace(self, model: Model) -> Trace:
         """The trace of a model, rounded to binary64; judge it before believing it."""
         signals = {signal.name: self._values(signal, model) for signal in self.signals}
-        return Trace.from_arrays(signals, dt=self.dt, end="horizon", horizon=self.horizon)
+        units = {signal.name: signal.unit for signal in self.signals}
+        return Trace.from_arrays(
+            signals, dt=self.dt, end="horizon", horizon=self.horizon, units=units
+        )
 
     def _atom(self, node: Atom, at: int) -> Bool:
+        factors = self._factors(node)
+
         def read(name: str, component: int) -> Real:
-            return _real(name, component, at)
+            value = _real(name, component, at)
+            return value * factors[name] if name in factors else value
 
         left, right = term_real(node.left, read), term_real(node.right, read)
         slack = z3.Q(self.slack.numerator, self.slack.denominator)
         upward = node.comparison in (">", ">=")
         return comparison(node, left - slack if upward else left + slack, right)
 
+    def _factors(self, node: Atom) -> dict[str, Real]:
+        """Signal name -> factor, for the signals that the atom reads in another unit."""
+        found: dict[str, Real] = {}
+        declared = {signal.name: signal.unit for signal in self.signals}
+        for signal in signals_of(node):
+            factor = factor_between(declared[signal.name], signal.unit)
+            if not factor.is_one:
+                near = rational_factor(factor)
+                found[signal.name] = z3.Q(near.numerator, near.denominator)
+        return found
+
     def _rules(self, signal: Signal) -> Iterable[Bool]:
         for component in range(_width(signal)):
             values = [_real(signal.name, component, at) for at in range(self.samples)]
             if signal.labels:
                 for value in values:
-                    yield z3.Or(*(value == number for number in range(len(signal.labels))))
+                    yield z3.Or(*(value == number for _, number in signal.coding))
             if signal.bounds is not None:
                 low, high = (rational(bound) for bound in signal.bounds)
                 for value in values:

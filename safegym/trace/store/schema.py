@@ -2,7 +2,8 @@
 
 One row an episode. A signal is a column `signals/<name>` of list<float64>; a vector signal is
 flattened, its width is in the metadata of the schema. Actions are list<float64> with their element
-type and shape beside them, observations are raw little-endian bytes likewise.
+type and shape beside them, observations are raw little-endian bytes likewise. Shards from before
+logs could be resampled lack the columns gaps and resampling, and are read as having none.
 """
 
 import json
@@ -16,7 +17,13 @@ from numpy.typing import NDArray
 from safegym.errors import TraceError
 from safegym.trace.arrays import EXACT_TYPES
 from safegym.trace.clock import Clock, exact
-from safegym.trace.document import read_document
+from safegym.trace.document import (
+    gaps_in,
+    gaps_out,
+    read_document,
+    resampling_in,
+    resampling_out,
+)
 from safegym.trace.model import EpisodeEnd, Event, Trace
 
 FORMAT = "safegym-shard-1"
@@ -50,7 +57,11 @@ _PLAIN: tuple[tuple[str, pa.DataType], ...] = (
     ("observations", pa.large_binary()),
     ("observations_type", _TEXT),
     ("observations_shape", _SHAPE),
+    ("gaps", _TEXT),
+    ("resampling", _TEXT),
 )
+_LATER = ("gaps", "resampling")
+"""Columns that older shards lack."""
 NULLABLE = frozenset(("horizon", "observations", "observations_type", "observations_shape"))
 
 
@@ -59,9 +70,10 @@ def widths_of(trace: Trace) -> Widths:
     return {name: v.shape[1] if v.ndim == 2 else None for name, v in trace.signals.items()}
 
 
-def shard_schema(widths: Widths) -> pa.Schema:
-    """The schema of a shard whose signals have these widths."""
-    columns = [*_PLAIN, *((f"signals/{name}", _FLOATS) for name in widths)]
+def shard_schema(widths: Widths, *, older: bool = False) -> pa.Schema:
+    """The schema of a shard whose signals have these widths; `older`: without `_LATER`."""
+    plain = [column for column in _PLAIN if not (older and column[0] in _LATER)]
+    columns = [*plain, *((f"signals/{name}", _FLOATS) for name in widths)]
     fields = [pa.field(name, kind, nullable=name in NULLABLE) for name, kind in columns]
     layout = json.dumps(dict(widths), separators=(",", ":"))
     return pa.schema(fields, metadata={"format": FORMAT, "signals": layout})
@@ -76,7 +88,8 @@ def widths_in(schema: pa.Schema) -> Widths:
     for name, width in layout.items():
         if not (width is None or (type(width) is int and 1 <= width <= 10**6)):
             raise TraceError(f"signal {name} has width {width!r}")
-    if not schema.equals(shard_schema(layout), check_metadata=True):
+    known = (shard_schema(layout, older=older) for older in (False, True))
+    if not any(schema.equals(form, check_metadata=True) for form in known):
         raise TraceError(f"its columns are not those of format {FORMAT}")
     return layout
 
@@ -121,6 +134,8 @@ def _row(episode: int, trace: Trace) -> dict[str, Any]:
         "observations": None if seen is None else _bytes(seen),
         "observations_type": None if seen is None else seen.dtype.str[1:],
         "observations_shape": None if seen is None else list(seen.shape),
+        "gaps": json.dumps(gaps_out(trace)),
+        "resampling": json.dumps(resampling_out(trace)),
     }
 
 
@@ -153,8 +168,10 @@ def storable(trace: Trace) -> None:
 
 def from_row(batch: pa.RecordBatch, at: int, widths: Widths) -> tuple[int, Trace]:
     """(episode, trace) of one row of a validated batch. Raises TraceError if its digest is off."""
-    row: dict[str, Any] = {}
+    row: dict[str, Any] = dict.fromkeys(_LATER, "{}")
     for name, _ in _PLAIN:
+        if name in _LATER and name not in batch.schema.names:
+            continue
         column = batch.column(name)
         row[name] = _numbers(column, at) if name in ("rewards", "actions") else column[at].as_py()
     trace = Trace(
@@ -173,6 +190,8 @@ def from_row(batch: pa.RecordBatch, at: int, widths: Widths) -> tuple[int, Trace
         events=_events(row["events"]),
         versions=_texts(row["versions"], "versions"),
         units=_texts(row["units"], "units"),
+        unseen=gaps_in(read_document(row["gaps"], "set of gaps")),
+        resampling=resampling_in(read_document(row["resampling"], "set of resamplings")),
         digest=row["digest"] or "missing",
     )
     return row["episode"], trace

@@ -32,10 +32,12 @@ from safegym.formula.build import (
     next_,
     once,
     previous,
+    prob,
     rising,
     weak_next,
     weak_previous,
 )
+from safegym.formula.claim import Claim
 from safegym.formula.interning import postorder
 from safegym.formula.rewrite import atoms_of, look_ahead, negate, nnf, signals_of, to_steps
 from safegym.formula.windows import Window
@@ -143,6 +145,19 @@ def test_conservative_windows_grow_for_always_and_shrink_for_eventually() -> Non
         )
     hidden = n.Not(n.Eventually(X > 0, w))
     assert to_steps(hidden, 1, rounding="conservative") is n.Always(X <= 0, grown)
+
+
+def test_conservative_rounding_strengthens_the_episode_property_of_a_claim() -> None:
+    """What must hold on an episode gets harder, whichever way the probability is bounded."""
+    late = eventually(X > 0, within="2.5")
+    avoided = Claim(id="a.rare", statement=prob(late) < 0.1, rounding="conservative")
+    reached = Claim(id="a.often", statement=prob(late) >= 0.9, rounding="conservative")
+    steps = [to_steps(c.property, 1, rounding=c.rounding) for c in (avoided, reached)]
+    assert steps == [n.Always(X <= 0, Window(0, 3)), n.Eventually(X > 0, Window(0, 2))]
+    nested = always(rising(X > 0).implies(eventually(always(Y > 0, lasting="1.5"), within="2.5")))
+    inner = n.Eventually(n.Always(Y > 0, Window(0, 2)), Window(0, 2))
+    strict = to_steps(nested, 1, rounding="conservative")
+    assert strict is n.Always(n.any_of((X <= 0), n.Previous(X > 0), inner))
 
 
 def test_conservative_rounding_refuses_an_emptied_window_fraction_and_next() -> None:

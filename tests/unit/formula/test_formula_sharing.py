@@ -8,15 +8,15 @@ import sys
 import threading
 
 import pytest
-from formula_strategies import X, Y, roots
+from formula_strategies import X, roots
 from hypothesis import given, settings
 
 from safegym.errors import FormulaError
 from safegym.formula import expression, interning
 from safegym.formula import nodes as n
 from safegym.formula.build import always, eventually, fraction
-from safegym.formula.rewrite import look_ahead, negate, nnf, to_steps
-from safegym.formula.terms import Constant, Signal, Term
+from safegym.formula.rewrite import negate, nnf
+from safegym.formula.terms import Constant, Signal
 from safegym.formula.text import parse
 from safegym.formula.windows import UNBOUNDED, Window
 
@@ -112,54 +112,6 @@ def _deep_unary() -> n.Formula:
     for _ in range(DEPTH):
         f = n.Next(n.Not(f))
     return f
-
-
-def _deep_right() -> n.Formula:
-    f: n.Formula = X > 0
-    for i in range(DEPTH):
-        f = n.Until(i % 7 < Y, f, Window(0, 1))
-    return f
-
-
-def _deep_left() -> n.Formula:
-    f: n.Formula = X > 0
-    for i in range(DEPTH):
-        f = n.Implies(f, i % 5 < Y) if i % 2 else n.Since(f, i % 5 < Y, Window(1, 2))
-    return f
-
-
-def _deep_term() -> n.Formula:
-    term: Term = X
-    for i in range(DEPTH):
-        term = abs(term) + i
-    return term > 0
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        _deep_unary,
-        pytest.param(_deep_right, marks=pytest.mark.slow),
-        pytest.param(_deep_left, marks=pytest.mark.slow),
-        pytest.param(_deep_term, marks=pytest.mark.slow),
-    ],
-)
-def test_ten_thousand_levels_never_hit_the_recursion_limit(make: object) -> None:
-    assert callable(make)
-    f = make()
-    assert isinstance(f, n.Formula)
-    text = str(f)
-    assert parse(text, signals=f.signals) is f
-    assert pickle.loads(pickle.dumps(f)) is f
-    assert copy.deepcopy(f) is f
-    assert hash(f) == hash(parse(text, signals=f.signals))
-    assert f.digest.startswith("sha256:")
-    assert len(repr(f)) < 200
-    assert nnf(negate(f)) is negate(f)
-    assert look_ahead(to_steps(f, 1)) >= 0
-    assert f.signals[0] in (X, Y)
-    del f
-    gc.collect()
 
 
 def test_a_share_of_a_deep_formula_is_fine() -> None:

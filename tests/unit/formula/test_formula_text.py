@@ -6,7 +6,18 @@ from hypothesis import given, settings
 
 from safegym.errors import FormulaError, UnitError
 from safegym.formula import nodes as n
-from safegym.formula.build import always, eventually, falling, fraction, mean, never, prob, rising
+from safegym.formula.build import (
+    always,
+    between,
+    eventually,
+    falling,
+    fraction,
+    mean,
+    near,
+    never,
+    prob,
+    rising,
+)
 from safegym.formula.checks import number_text
 from safegym.formula.functions import maximum, minimum, norm, quantity
 from safegym.formula.terms import Apply, Component, Constant, Signal, Term
@@ -279,3 +290,78 @@ def test_an_undeclared_vector_is_not_used_whole() -> None:
     for use in (lambda: vector > 0, lambda: norm(vector), lambda: vector[-1], lambda: list(vector)):
         with pytest.raises(FormulaError, match=r"length is not declared; read x\[0\]"):
             use()
+
+
+V = Signal("v", "m/s")
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("between(x, 0, 1)", between(X, 0, 1)),
+        ("between(x, -y, y + 1)", between(X, -Signal("y"), Signal("y") + 1)),
+        ("between(v, 1, 2 m/s)", between(V, 1, quantity(2, "m/s"))),
+        ("near(x, 0.5, 0.01)", near(X, 0.5, 0.01)),
+        ("near(v, 3 m/s, 0.1{m/s})", near(V, quantity(3, "m/s"), quantity(0.1, "m/s"))),
+        ("not near(x, y, 1)", ~near(X, Signal("y"), 1)),
+        ("near > 0 and between < 1", (Signal("near") > 0) & (Signal("between") < 1)),
+        ("all_of > any_of", Signal("all_of") > Signal("any_of")),
+        ("always(between(x, 0, 1) and near(x, 1, 2))", always(between(X, 0, 1) & near(X, 1, 2))),
+    ],
+)
+def test_between_and_near_in_text(text: str, same: n.Formula) -> None:
+    assert parse(text, signals=[V]) is same
+    assert parse(str(same), signals=same.signals) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "problem"),
+    [
+        ("between(x, 1, 0)", 1, r"between\(x, 1, 0\) never holds; write between\(x, 0, 1\)"),
+        ("between(x, 1)", 1, r"between takes 3 argument\(s\), found 2"),
+        ("between(x > 0, 1, 2)", 1, "between takes terms, found a formula"),
+        ("between(v, 1{m}, 2)", 1, "`v` is in m/s but `1{m}` is in m"),
+        ("near(x, 1)", 1, r"near takes 3 argument\(s\), found 2"),
+        ("near(x, 1, 0)", 1, "near's tolerance must be > 0"),
+        ("near(x, 1, y)", 1, "near's tolerance must be a number > 0, found `y`"),
+        ("near x", 6, "expected an operator, found 'x'"),
+        ("x > 0 and between(x, 1, 2", 11, r"the '\(' after between is never closed"),
+    ],
+)
+def test_between_and_near_in_text_have_precise_errors(text: str, column: int, problem: str) -> None:
+    with pytest.raises(FormulaError, match=rf"column {column}: .*{problem}"):
+        parse(text, signals=[V])
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("v < 5 m/s", "m/s", 5),
+        ("v < 5{m/s}", "m/s", 5),
+        ("v < -5 m/s and v > 0", "m/s", -5),
+        ("(v < 5 m/s)", "m/s", 5),
+        ("a < 5 m/s^2", "m/s^2", 5),
+        ("a < 5 m*s", "m*s", 5),
+        ("t < 2 min", "min", 2),
+        ("share < 5 %", "%", 5),
+        ("share < 5%", "%", 5),
+    ],
+)
+def test_a_number_may_be_followed_by_its_unit(text: str, unit: str, value: float) -> None:
+    units = [Signal("v", "m/s"), Signal("a", unit), Signal("t", "min"), Signal("share", "%")]
+    found = parse(text, signals=units)
+    assert f"{value}{{{unit}}}" in str(found)
+    assert parse(str(found), signals=found.signals) is found
+
+
+def test_a_word_after_a_number_that_is_somebodys_name_is_not_a_unit() -> None:
+    metres = Signal("m")
+    with pytest.raises(FormulaError, match="column 7: expected an operator, found 'm'"):
+        parse("m > 5 m", signals=[metres])
+    since = parse("x > 0 S y < 1")  # S is since, not siemens
+    assert since is A.since(B)
+    assert parse("x > 2 * min(x, 1)") is (X > 2 * minimum(X, 1))
+    with pytest.raises(FormulaError, match="column 7: expected an operator, found 'min'"):
+        parse("x > 2 min(x, 1)")
+    with pytest.raises(FormulaError, match="column 7: expected an operator, found 'furlong'"):
+        parse("x > 5 furlong")

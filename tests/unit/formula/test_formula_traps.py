@@ -94,18 +94,36 @@ def test_other_operators_are_explained() -> None:
 
 
 def test_equality_is_of_expressions_and_never_builds_an_atom() -> None:
-    assert (v == 0.5) is False
     assert (v == v) is True
     assert (v != c) is True
     assert (f == (v < 0.5)) is True
+    assert (v == None) is False  # noqa: E711  # on purpose
+    assert v not in (c, f)
+    assert {v: 1, f: 2, 3: 4}[v] == 1
+    for value in (0.5, 1, True, np.float64(0.5), Decimal("0.5"), 1j, np.array([0.5])):
+        for compare in (
+            lambda value=value: v == value,
+            lambda value=value: value == v,
+            lambda value=value: v != value,
+        ):
+            with pytest.raises(TypeError, match=r"near\(v, .*, tol\)|no truth value"):
+                compare()
+    with pytest.raises(TypeError, match=r'write `v\.is_\("FAULT"\)`'):
+        _ = v == "FAULT"
+    with pytest.raises(TypeError, match=r"and `~\(v < 0\.5\)` where it must not"):
+        _ = f == True  # noqa: E712  # on purpose
+
+
+def test_a_bare_truth_value_is_no_formula_and_may_come_from_equality() -> None:
     for build in (
-        lambda: f & (v == 0.5),
-        lambda: always(v == 0.5),  # type: ignore[arg-type]  # on purpose
-        lambda: all_of(f, v == 0.5),
-        lambda: prob(v == 0.5),  # type: ignore[arg-type]  # on purpose
-        lambda: Claim(id="a.b", statement=(v == 0.5)),  # type: ignore[arg-type]  # on purpose
+        lambda: f & (v == c),
+        lambda: always(v == c),  # type: ignore[arg-type]  # on purpose
+        lambda: all_of(f, v == c),
+        lambda: prob(v == c),  # type: ignore[arg-type]  # on purpose
+        lambda: Claim(id="a.b", statement=(v == c)),  # type: ignore[arg-type]  # on purpose
         lambda: n.Not(True),  # type: ignore[arg-type]  # on purpose
-        lambda: f.until(v == 0.5),
+        lambda: n.negation(True),  # type: ignore[arg-type]  # on purpose
+        lambda: f.until(v == c),
     ):
         with pytest.raises(TypeError, match=r"near\(x, c, tol\)"):
             build()
@@ -127,7 +145,7 @@ def test_near_between_and_labels_say_what_equality_would() -> None:
     assert mode.is_("FAULT") is (abs(mode - 1) <= 0.5)
     with pytest.raises(FormulaError, match=r"no label 'FAIL'; its labels: IDLE, FAULT"):
         mode.is_("FAIL")
-    with pytest.raises(FormulaError, match=r"declare them with labels="):
+    with pytest.raises(FormulaError, match=r"it has none at all: declare them with labels="):
         v.is_("FAULT")
     with pytest.raises(FormulaError, match=r"write between\(x, 0, 1\)"):
         between(v, 1, 0)
@@ -187,6 +205,15 @@ def test_bounds_on_probability_mean_and_share_cannot_be_chained() -> None:
         _ = 0.1 < s < 0.2
     with pytest.raises(TypeError, match="mean takes fraction"):
         mean(f)
+
+
+def test_equality_bounds_no_probability_mean_or_share() -> None:
+    for waiting in (prob(f), mean(fraction(f)), fraction(f)):
+        with pytest.raises(TypeError, match=r"`== 0\.5` bounds nothing; "):
+            _ = waiting == 0.5
+        assert (waiting == waiting) is True
+        assert waiting != prob(g)
+        assert len({waiting, waiting}) == 1
 
 
 def test_a_share_is_a_root_and_nothing_else() -> None:

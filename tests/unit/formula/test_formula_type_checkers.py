@@ -10,8 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 START = """\
-from safegym.formula.build import always, fraction, mean, prob
+from safegym.formula.build import all_of, always, fraction, mean, prob
+from safegym.formula.functions import norm
 from safegym.formula.terms import Signal
+p = Signal("p", shape=(3,))
 v = Signal("v")
 c = Signal("c")
 f = v < 0.5
@@ -35,6 +37,9 @@ BOTH = [
     "print(mean(f))",
     "print(not prob(f))",
     "print(v + f)",
+    "print(2**v)",
+    "print(v**0.5)",
+    "print(f == g == v & c)",
     'print(v < "a")',
 ]
 MYPY = ["print(f and g)", "print(f or g)", "print(v and f)", "print(min(v, c))"]
@@ -42,6 +47,9 @@ FINE = [
     "print((f & g) | ~f)",
     "print(0 < v)",
     "print(1 + v < c * 2)",
+    "print(v**2 < 1)",
+    "print(all_of(abs(p - v) <= 1))",
+    "print(norm(p - v) <= 1)",
     "print(prob(f) < 0.1)",
     "print(mean(fraction(f)) > 0.5)",
 ]

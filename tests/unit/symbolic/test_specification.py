@@ -1,5 +1,6 @@
 """Questions about claims, on sets whose answers are known."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -123,11 +124,48 @@ def test_the_condition_of_a_rounded_claim_arises_where_it_is_asked_for() -> None
     assert answers(claim)["its condition can arise", ("s.cond",)] == "ok"
 
 
-def test_one_name_in_two_units_is_refused_not_compared() -> None:
+def test_one_name_in_two_dimensions_is_refused_not_compared() -> None:
     near = Claim(id="s.near", statement=always(Signal("d", "m") > 1))
-    far = Claim(id="s.far", statement=always(Signal("d", "mm") < 0.5))
-    with pytest.raises(FormulaError, match=r"'d' is declared in two ways.*claim s\.far"):
+    far = Claim(id="s.far", statement=always(Signal("d", "s") < 0.5))
+    told = r"'d' is declared in two ways.*claim s\.far.*m \(length\) and s \(time\) measure"
+    with pytest.raises(FormulaError, match=told):
         check_specification([near, far], dt=DT, horizon=3)
+
+
+def test_claims_in_two_units_of_one_dimension_are_compared_by_the_exact_factor() -> None:
+    near = Claim(id="s.near", statement=always(Signal("d", "m") > 1))
+    below = Claim(id="s.below", statement=always(Signal("d", "mm") < 999))
+    above = Claim(id="s.above", statement=always(Signal("d", "mm") < 1001))
+    flawed = check_specification([near, below], dt=DT, horizon=3)
+    assert flawed.status == "flawed"
+    assert check_specification([below, near], dt=DT, horizon=3).status == "flawed"
+    fine = check_specification([near, above], dt=DT, horizon=3)
+    assert fine.status == "ok"
+    together = next(each for each in fine.findings if each.question == "can hold together")
+    assert together.witness is not None
+    assert dict(together.witness.units) == {"d": "m"}
+    for claim in (near, above):
+        assert judge(claim, together.witness).status == "satisfied"
+
+
+def test_claims_in_degrees_and_radians_are_compared_to_far_beyond_the_last_place() -> None:
+    """180 deg is pi rad, a little more than math.pi."""
+    turned = Claim(id="s.deg", statement=always(Signal("a", "deg") >= 180))
+    low = Claim(id="s.rad", statement=always(Signal("a", "rad") <= math.pi))
+    high = Claim(id="s.more", statement=always(Signal("a", "rad") <= math.nextafter(math.pi, 4)))
+    assert check_specification([turned, low], dt=DT, horizon=1).status == "flawed"
+    assert check_specification([turned, high], dt=DT, horizon=1).status != "flawed"
+
+
+def test_limits_in_two_units_must_be_the_same_once_converted() -> None:
+    one = Claim(id="s.one", statement=always(Signal("d", "m", bounds=(0, 2)) < 1.5))
+    same = Claim(id="s.same", statement=always(Signal("d", "cm", bounds=(0, 200)) < 160))
+    other = Claim(id="s.other", statement=always(Signal("d", "cm", bounds=(0, 2)) < 160))
+    assert check_specification([one, same], dt=DT, horizon=3).status == "ok"
+    with pytest.raises(FormulaError, match="is declared in two ways"):
+        check_specification([one, other], dt=DT, horizon=3)
+    given = [Signal("d", "m", bounds=(0, 2))]
+    assert check_specification([one, other], dt=DT, horizon=3, signals=given).status == "ok"
 
 
 def test_limits_that_differ_are_refused_unless_they_are_replaced() -> None:

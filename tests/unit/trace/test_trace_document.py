@@ -93,7 +93,7 @@ def test_a_text_beyond_the_limit_is_not_parsed(monkeypatch):
         ("format", "other", "this version reads safegym-trace-1"),
         ("colour", "red", "A trace has no field colour"),
         ("signals", {}, "at least one signal"),
-        ("signals", {"x": []}, "Signal x has shape"),
+        ("signals", {"x": []}, "Signal x has no samples"),
         ("signals", {"x": [1, "2", 3]}, r'"signals.x" must hold finite numbers .* found .2.'),
         ("signals", {"x": [1, True, 3]}, "found True"),
         ("signals", {"x": [1, 2**53 + 1, 3]}, "that float64 holds exactly"),

@@ -12,6 +12,7 @@ from trace_strategies import traces
 
 from safegym.errors import TraceError
 from safegym.trace import Clock, EpisodeEnd, Event, Trace
+from safegym.trace.batch import TraceBatch
 from safegym.trace.canonical import header_bytes, named_arrays
 
 law = settings(deadline=None, derandomize=True, max_examples=60)
@@ -59,7 +60,7 @@ def test_arrays_are_copies_that_cannot_be_written():
         ({"signals": {"x": [2**60 + 1, 0]}}, "cannot hold exactly"),
         ({"signals": {"a b": [0.0]}}, "A signal is named 'a b'"),
         ({"signals": {"": [0.0]}}, "A signal is named ''"),
-        ({"signals": {"x": []}}, "Signal x has shape"),
+        ({"signals": {"x": []}}, "Signal x has no samples"),
         ({"signals": {"x": 3.0}}, "Signal x has shape"),
         ({"actions": [[1.0]]}, r"array of actions has shape \(1, 1\)"),
         ({"actions": [[1.0], [np.nan]]}, "array of actions is not finite at index 1"),
@@ -127,6 +128,8 @@ def test_zero_and_minus_zero_are_different_content():
         {"parameters": {"m": 1.0}},
         {"events": [Event(0, "fault")]},
         {"versions": {"mujoco": "3"}},
+        {"units": {"x": "m"}},
+        {"gaps": [(1, 1)]},
         {"scenario_digest": "sha256:1"},
         {"policy_digest": "sha256:1"},
     ],
@@ -181,8 +184,14 @@ def test_the_digest_is_that_of_an_independent_encoder(trace):
     arrays |= {f"signals/{name}": values for name, values in trace.signals.items()}
     if trace.observations is not None:
         arrays["observations"] = trace.observations
+    more = {}
+    if trace.unseen:
+        more["gaps"] = {name: [[a, b] for a, b in gaps] for name, gaps in trace.unseen.items()}
+    if trace.resampling:
+        more["resampling"] = {name: r.to_json() for name, r in trace.resampling.items()}
     header = rfc8785.dumps(
         {
+            **more,
             "format": "safegym-trace-1",
             "scenario": trace.scenario_digest,
             "policy": trace.policy_digest,
@@ -214,3 +223,31 @@ def test_a_trace_of_one_sample_is_a_trace():
     trace = Trace.from_arrays({"x": [0.5]}, dt=Clock.parse("1/3").dt, end="interrupted")
     assert trace.steps == 0
     assert trace.end.time == 0.0
+
+
+def test_what_is_no_mapping_is_refused_in_words():
+    with pytest.raises(TraceError, match="signals is a list; write a mapping, such as"):
+        Trace.from_arrays([0.0, 1.0], dt="0.1")
+    with pytest.raises(TraceError, match="units is a list; write a mapping"):
+        Trace.from_arrays({"x": [0.0]}, dt="0.1", units=["m"])
+    with pytest.raises(TraceError, match="resampling is a list; write a mapping"):
+        Trace.from_arrays({"x": [0.0]}, dt="0.1", resampling=["x"])
+    with pytest.raises(TraceError, match="signals is a list"):
+        TraceBatch.from_arrays([[0.0]], dt="0.1")
+    with pytest.raises(TraceError, match="units is a list"):
+        TraceBatch.from_arrays({"x": [[0.0]]}, dt="0.1", units=["m"])
+    with pytest.raises(TraceError, match="not an array of real numbers"):
+        Trace.from_arrays({"x": [[0.0], [0.0, 1.0]]}, dt="0.1")
+
+
+def test_a_value_under_a_mask_is_no_reading():
+    """What a masked array hides would otherwise be judged as if it had been seen."""
+    hidden = np.ma.array([0.0, 9.0, 0.0], mask=[0, 1, 0])
+    with pytest.raises(TraceError, match=r"Signal x is masked at index 1.*gaps="):
+        Trace.from_arrays({"x": hidden}, dt="0.1")
+    with pytest.raises(TraceError, match="Signal x is masked at index 0, 1"):
+        TraceBatch.from_arrays({"x": hidden[None]}, dt="0.1")
+    with pytest.raises(TraceError, match="array of actions is masked at index 1"):
+        Trace.from_arrays({"x": [0.0] * 4}, dt="0.1", actions=hidden)
+    bare = np.ma.array([0.0, 9.0], mask=False)
+    assert Trace.from_arrays({"x": bare}, dt="0.1").signals["x"].tolist() == [0.0, 9.0]

@@ -82,6 +82,20 @@ def test_sample_t_is_the_terminal_observation():
     assert trace.validate() == ()
 
 
+@pytest.mark.parametrize("script", [{}, {("x", 2): np.nan}, {("observation", 2): np.inf}])
+def test_a_recorded_episode_has_no_gaps_whatever_happened(script):
+    """What is not finite cuts the trace; it is never made a gap."""
+    for trace in (
+        play(recorder(script, end=(4, "truncated"))),
+        play(recorder(script, vector=True, end=(4, "truncated"), keep_observations=True)),
+    ):
+        assert trace.gaps == ()
+        assert trace.unseen == {}
+        assert trace.resampling == {}
+        assert trace.end.kind == "interrupted"
+        assert Trace.from_json(trace.to_json()) == trace
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "reason"),
     [

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from safegym.trace import Event, Trace
+from safegym.trace.resampling import Resampling
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.sampled_from(["x", "v_lat", "contact", "body.tilt", "Z9"])
@@ -14,6 +15,33 @@ text = st.text(st.characters(min_codepoint=1, max_codepoint=0xD7FF), max_size=12
 def arrays(dtype, shape):
     elements = {"allow_nan": False, "allow_infinity": False} if dtype.startswith("f") else {}
     return hnp.arrays(np.dtype(dtype), shape, elements=elements)
+
+
+def intervals(steps):
+    """Intervals of samples within 0..steps, in any order, overlapping or not."""
+    ends = st.tuples(st.integers(0, steps), st.integers(0, steps)).map(
+        lambda ends: tuple(sorted(ends))
+    )
+    return st.lists(ends, max_size=3)
+
+
+seconds = st.fractions(0, 10**6, max_denominator=10**9)
+records = st.builds(
+    Resampling,
+    rule=st.sampled_from(["hold", "linear", "jitter"]),
+    between=st.sampled_from([None, "sample", "max", "min"]),
+    longest_gap=st.none() | seconds,
+    tolerance=seconds,
+    widest=seconds,
+    furthest=seconds,
+    samples=st.integers(0, 2**40),
+    before=st.integers(0, 2**40),
+    after=st.integers(0, 2**40),
+    passed_over=st.integers(0, 9),
+    hidden=st.integers(0, 9),
+    stamps=text,
+    values=text,
+)
 
 
 @st.composite
@@ -47,6 +75,8 @@ def traces(draw, *, layout=None):
         parameters=draw(st.dictionaries(text, finite, max_size=2)),
         versions=draw(st.dictionaries(text, text, max_size=2)),
         events=[Event(draw(st.integers(0, steps)), draw(text), draw(text))],
+        gaps={name: draw(intervals(steps)) for name in signals} if draw(st.booleans()) else (),
+        resampling=draw(st.dictionaries(st.sampled_from(sorted(signals)), records, max_size=2)),
         scenario_digest=draw(text),
         policy_digest=draw(text),
     )

@@ -1,0 +1,1 @@
+"""What `benchmarks/monitors.py` measures: cases, rivals, first calls, memory."""
