@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import offline_figures
 from monitoring import batch, first_call, memory, offline, online, rivals
 from monitoring.cases import UU
 from monitoring.picture import picture
@@ -47,6 +48,7 @@ def measure(*, quick: bool) -> Result:
     figures, theirs = offline.figures(0.15 if quick else 2.0)
     batched, batched_theirs = batch.figures(0.15 if quick else 2.0)
     figures |= batched
+    figures |= offline_figures.figures(0.05 if quick else 1.0)
     figures |= online.figures(0.25 if quick else 4.0)
     online_theirs = online.rival_figures(0.25 if quick else 4.0)
     figures |= memory.figures(1000, 1000)

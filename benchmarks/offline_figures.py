@@ -29,7 +29,7 @@ def figures(seconds: float) -> Figures:
 
 
 def calls(seconds: float) -> Figures:
-    """Us a call on an episode of 1000 samples that satisfies `always(abs(x) <= 9)`."""
+    """Returns us a call on an episode of 1000 samples that satisfies `always(abs(x) <= 9)`."""
     trace, formula = (
         Trace.from_arrays(signals(1000), dt=1, end="horizon"),
         parse("always(abs(x) <= 9)"),
@@ -45,7 +45,7 @@ def calls(seconds: float) -> Figures:
 
 
 def ragged(seconds: float, rows: int = 1000, longest: int = 1500) -> Figures:
-    """Ns a sample of `always` over a window of 100 samples, every length another."""
+    """Returns ns a sample of `always` over a window of 100 samples, every length another."""
     lengths = np.random.default_rng(7).permutation(np.linspace(500, longest, rows).astype(int))
     arrays = signals(longest, rows)
     cut = TraceBatch.from_arrays(arrays, dt=1, end="cut", lengths=lengths)

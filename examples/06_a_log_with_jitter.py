@@ -21,7 +21,7 @@ force[700:702] = 3.0  # a knock of 10 ms at 3.5 s, shorter than a step of the cl
 # Irregular stamps are refused until a rule says how they become samples.
 try:
     sg.Trace.from_arrays({"speed": speed}, dt="0.02", times=odometry)
-except sg.errors.TraceError as error:
+except sg.TraceError as error:
     print(f"refused: {error}\n")
 
 # The rule: the line between neighbours for speed, the last value for force; a force sample stands

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from safegym.check.live import make as make
     from safegym.check.monitor import Monitor as Monitor
     from safegym.check.monitor import robustness as robustness
+    from safegym.check.monitor import satisfaction as satisfaction
     from safegym.check.shield import shielded as shielded
     from safegym.check.statistics.eprocess import EProcess as EProcess
     from safegym.check.statistics.intervals import interval as interval
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from safegym.policy.sb3 import load_policy as load_policy
     from safegym.scenario.record import record as record
     from safegym.scenario.spec import ScenarioSpec as ScenarioSpec
+    from safegym.trace.batch import TraceBatch as TraceBatch
     from safegym.trace.model import Trace as Trace
     from safegym.verdict import Evidence as Evidence
     from safegym.verdict import Verdict as Verdict
@@ -75,7 +77,7 @@ if TYPE_CHECKING:
 _FACE = {
     "safegym.check.dispatch": ("check",),
     "safegym.check.live": ("make",),
-    "safegym.check.monitor": ("Monitor", "robustness"),
+    "safegym.check.monitor": ("Monitor", "robustness", "satisfaction"),
     "safegym.check.shield": ("shielded",),
     "safegym.check.statistics.eprocess": ("EProcess",),
     "safegym.check.statistics.intervals": ("interval",),
@@ -125,6 +127,7 @@ _FACE = {
     "safegym.policy.sb3": ("SB3Policy", "freeze", "load_policy"),
     "safegym.scenario.record": ("record",),
     "safegym.scenario.spec": ("ScenarioSpec",),
+    "safegym.trace.batch": ("TraceBatch",),
     "safegym.trace.model": ("Trace",),
     "safegym.verdict": ("Evidence", "Verdict"),
     "safegym.version": ("__version__",),

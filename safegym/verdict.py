@@ -87,7 +87,7 @@ class Explainer(Protocol):
     """What a verdict keeps to explain itself: its subject, and its trace if that was kept."""
 
     def __call__(self, verdict: "Verdict", trace: Trace | None, /) -> Explanation:
-        """Returns the explanation. Raises UnsupportedError where the trace is neither kept."""
+        """Returns the explanation. Raises UnsupportedError without any trace."""
         ...
 
 

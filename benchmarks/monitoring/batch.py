@@ -9,8 +9,7 @@ from monitoring import rivals
 from monitoring.cases import BATCH, Signals, signals
 from monitoring.least import Work, least
 from monitoring.offline import PREFIX, Figures
-from safegym.check.monitor import compiled
-from safegym.check.monitor.robustness import robustness, satisfaction
+from safegym.check.monitor import compiled, robustness, satisfaction
 from safegym.formula.nodes import Formula
 from safegym.formula.text import parse
 from safegym.trace.batch import TraceBatch
@@ -24,7 +23,7 @@ def batch_of(rows: int, samples: int) -> TraceBatch:
 
 
 def figures(seconds: float) -> tuple[Figures, dict[str, Figures]]:
-    """Ns a sample of ours (batch_G, batch_G_status, numpy_...) and of each rival (batch_G)."""
+    """Returns ns a sample of ours (batch_G, ...) and of each rival (batch_G)."""
     arrays = signals(BATCH.samples, ROWS)
     batch, formula = TraceBatch.from_arrays(arrays, dt=1, end="cut"), parse(BATCH.text)
     copied = np.empty_like(arrays["x"])

@@ -15,7 +15,7 @@ PREFIX: dict[compiled.Mode, str] = {"numba": "", "numpy": "numpy_"}
 
 
 def figures(seconds: float) -> tuple[Figures, dict[str, Figures]]:
-    """Ns a sample of ours ("G", "numpy_G", ...) and of each rival, case by case.
+    """Returns ns a sample of ours ("G", "numpy_G", ...) and of each rival, case by case.
 
     seconds: CPU time for each monitor on each case.
     """

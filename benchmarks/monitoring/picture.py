@@ -48,6 +48,8 @@ ROWS = (
             ("until", 10_000, "10 000"),
         )
     ),
+    Row("online, always, window 100", "one episode an update", "online_always_B1_H100"),
+    Row("online, until, window 100", "one episode an update", "online_until_B1_H100"),
 )
 STYLES = {
     "safegym": ("#0f766e", "safegym, compiled"),
@@ -136,18 +138,21 @@ def _row(y: float, row: Row, result: dict[str, Any]) -> Iterator[str]:
     bar = result["bars"].get(row.figure)
     if bar is not None:
         yield f"<path d='M{_x(bar):.1f} {y - 11}v22' stroke='{INK}' stroke-width='2'/>"
+    left = points["safegym"] == min(points.values())
     for name in reversed(list(points)):  # ours on top
-        yield from _point(y, name, points[name])
+        yield from _point(y, name, points[name], left=left)
 
 
-def _point(y: float, name: str, value: float) -> Iterator[str]:
+def _point(y: float, name: str, value: float, *, left: bool) -> Iterator[str]:
+    """A dot and its label, above it; ours is left of it, or below where others are left."""
     x, colour, own = _x(value), STYLES[name][0], name == "safegym"
     yield (
         f"<circle cx='{x:.1f}' cy='{y}' r='{7 if own else 5.5}' fill='{colour}' "
         "stroke='#ffffff' stroke-width='1.5'/>"
     )
     if own:
-        yield _text(x - 13, y + 4.5, _amount(value), colour, 13, "600", "end")
+        dx, dy, anchor = (-13.0, 4.5, "end") if left else (0.0, 20.0, "middle")
+        yield _text(x + dx, y + dy, _amount(value), colour, 13, "600", anchor)
     elif name != "numpy":
         yield _text(x, y - 11, _amount(value), colour, 11.5, anchor="middle")
 

@@ -17,26 +17,14 @@ from safegym.check.monitor.online import Outcome
 from safegym.errors import PolicyError, ScenarioError, TraceError, UnsupportedError
 from safegym.formula.expression import short
 from safegym.formula.interning import postorder
-from safegym.formula.nodes import (
-    Always,
-    And,
-    Eventually,
-    Formula,
-    Fraction,
-    Next,
-    Release,
-    Until,
-    WeakNext,
-    all_of,
-)
-from safegym.formula.reading import margin_scale
+from safegym.formula.nodes import Always, And, Formula, Fraction, all_of
+from safegym.formula.reading import margin_scale, reads_future
 from safegym.formula.rewrite import nnf
 from safegym.policy.base import Policy, as_policy
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
+from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
-
-_FUTURE = (Always, Eventually, Next, Release, Until, WeakNext)
 
 
 class Shield(gym.Wrapper[Any, Any, Any, Any]):
@@ -58,7 +46,9 @@ class Shield(gym.Wrapper[Any, Any, Any, Any]):
 
     Raises UnsupportedError for a guard that looks ahead, is a share of samples, or whose margins
     are refused while a margin is asked for; UnitError for a guard that reads a signal in a unit of
-    another dimension (of the same, it is converted).
+    another dimension (of the same, it is converted); ScenarioError for a margin below 0 or a hold
+    below 1. In use: PolicyError for a fallback's choice that is no action, TraceError for a sample
+    that cannot be judged.
     """
 
     def __init__(
@@ -104,6 +94,11 @@ class Shield(gym.Wrapper[Any, Any, Any, Any]):
         self._observation = observation
         ended = bool(terminated or truncated)
         return observation, reward, terminated, truncated, {**info, "shield": self._look(ended)}
+
+    @property
+    def trace(self) -> Trace | None:
+        """The last whole trace, with the actions that were executed; None before the first."""
+        return self._recorder.trace
 
     def _fallback_action(self) -> Any:
         batch = np.asarray(self._observation)[None]
@@ -192,7 +187,7 @@ def guard_of(spec: ScenarioSpec) -> Formula:
         bodies += [
             part.argument
             for part in parts
-            if isinstance(part, Always) and part.window.lo == 0 and _is_now(part.argument)
+            if isinstance(part, Always) and part.window.lo == 0 and not reads_future(part.argument)
         ]
     if not bodies:
         raise ScenarioError(
@@ -200,10 +195,6 @@ def guard_of(spec: ScenarioSpec) -> Formula:
             "for the policy to act: guard=clearance > 0.3."
         )
     return all_of(bodies)
-
-
-def _is_now(formula: Formula) -> bool:
-    return not any(isinstance(part, _FUTURE) for part in postorder(formula))
 
 
 def _monitor(guard: object, spec: ScenarioSpec, margin: float) -> Monitor:
@@ -217,7 +208,7 @@ def _monitor(guard: object, spec: ScenarioSpec, margin: float) -> Monitor:
             f"The guard `{short(guard)}` is a share of an episode's samples, which is known at its "
             "end only; use historically(..., lasting=s) or once(..., within=s)."
         )
-    if not _is_now(guard):
+    if reads_future(guard):
         raise UnsupportedError(
             f"The guard `{short(guard)}` looks ahead, and a shield decides now; use the present "
             "and the past: once(..., within=s), historically(..., lasting=s), since."

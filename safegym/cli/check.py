@@ -54,7 +54,6 @@ def check(
 ) -> None:
     """Judge each trace on formulas given as text, or on a scenario's claims."""
     from safegym.check.dispatch import check as judge
-    from safegym.gate.judging import verdict_json
 
     named = _backend(backend)
     if plot is not None:
@@ -67,23 +66,7 @@ def check(
             for item in traces
         ]
     if as_json:
-        print_json(
-            [
-                {
-                    "trace": item.digest,
-                    "verdicts": [
-                        {
-                            "claim": v.claim_id,
-                            **verdict_json(v),
-                            "notes": list(v.notes),
-                            **_words(v, wanted=explain),
-                        }
-                        for v in verdicts
-                    ],
-                }
-                for item, verdicts in results
-            ]
-        )
+        print_json([_document(item, verdicts, explain=explain) for item, verdicts in results])
     else:
         for item, verdicts in results:
             out.print(verdict_table(f"{item.digest[:23]} (seed {item.seed})", verdicts))
@@ -110,8 +93,16 @@ def _assumptions(verdicts: list[Verdict], *, told: bool) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _words(verdict: Verdict, *, wanted: bool) -> dict[str, str]:
-    return {"words": verdict.explain().words} if wanted else {}
+def _document(trace: Trace, verdicts: list[Verdict], *, explain: bool) -> dict[str, object]:
+    """What --json prints of one trace."""
+    from safegym.gate.judging import verdict_json
+
+    found: list[dict[str, object]] = []
+    for verdict in verdicts:
+        words = {"words": verdict.explain().words} if explain else {}
+        said = {"claim": verdict.claim_id, **verdict_json(verdict), "notes": list(verdict.notes)}
+        found.append({**said, **words})
+    return {"trace": trace.digest, "verdicts": found}
 
 
 _DRAWN = (".svg", ".png")

@@ -100,7 +100,7 @@ def _verdict_cells(verdict: Verdict) -> tuple[str, str, str]:
     margin = "not defined" if robustness is None else _interval(robustness.lo, robustness.hi)
     if witness is None:
         return margin, "", "; ".join(verdict.notes)
-    return margin, f"{witness.time:g} s", witness.subformula
+    return margin, f"{witness.time:.13g} s", witness.subformula
 
 
 def _interval(lo: float, hi: float) -> str:

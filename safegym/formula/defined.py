@@ -1,5 +1,7 @@
 """Formulas with a name: they print as the name, and stand for their meaning."""
 
+from typing import cast
+
 from safegym.errors import FormulaError
 from safegym.formula.checks import NAME, RESERVED
 from safegym.formula.expression import Piece
@@ -20,7 +22,8 @@ class Defined(Formula):
 
     def __new__(cls, name: str, meaning: Formula) -> "Defined":
         """Makes it. Raises FormulaError unless the name is an identifier and no word."""
-        if not NAME.match(name) or name in RESERVED:
+        text = isinstance(cast("object", name), str)
+        if not text or not NAME.match(name) or name in RESERVED:
             raise FormulaError(
                 f"A definition's name must be an identifier and no word of the language, such as "
                 f'"hovering"; found {name!r:.60}.'

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from safegym.errors import FormulaError
@@ -190,11 +191,21 @@ class Parser(Leaves):
         token = self.ahead
         found = self.infix_words.get(self._word(token))
         if found is None:
-            self.expected("an operator" + _OTHER_LINE.get(token.text, ""))
+            self.expected("an operator" + (_OTHER_LINE.get(token.text) or self._misspelt(token)))
         self.take()
         window = self.window() if found.word in WINDOWED_INFIX else UNBOUNDED
         self._reduce(found.binds, found.side, token)
         self._wait(Pending(token, found.word, found.binds, window, infix=True))
+
+    def _misspelt(self, token: Token) -> str:
+        """Returns a hint where a name that is no word of the language is called."""
+        before = self.tokens[self.place - 1]
+        if token.text != "(" or before.kind != "name" or self.infix_words is not INFIX:
+            return ""
+        words = [*PREFIX, *WINDOWED_PREFIX, *CALLS, *OPEN_CALLS]
+        near = get_close_matches(before.text, words, n=1, cutoff=0.6)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f" ({before.text} is not a word of the language{hint})"
 
     def _power(self) -> None:
         """Reads `^n` after an operand, which binds tighter than anything else."""
@@ -238,9 +249,13 @@ class Parser(Leaves):
                 return
             if top.binds == binds and side == "none":
                 shown = f"`a {top.token.text} b {token.text} c`"
-                self.fail(token, f"{shown} needs parentheses" + _row(binds))
+                self.fail(token, f"{shown} needs parentheses" + self._row(binds))
             self.waiting.pop()
             self._apply(top)
+
+    def _row(self, binds: int) -> str:
+        compares = binds == self.infix_words["<"].binds
+        return "; for a < x < b write (a < x) and (x < b)" if compares else ""
 
     def _apply(self, pending: Pending) -> None:
         right = self.values.pop()
@@ -259,7 +274,3 @@ _OTHER_LINE = {
     "=": "; for a value within a tolerance write abs(x - c) <= tol",
     "!=": "; for a value apart from c write abs(x - c) > tol",
 }
-
-
-def _row(binds: int) -> str:
-    return "; for a < x < b write (a < x) and (x < b)" if binds == INFIX["<"].binds else ""

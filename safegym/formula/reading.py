@@ -25,6 +25,14 @@ def atoms_of(formula: Formula) -> tuple[Atom, ...]:
     return tuple(node for node in postorder(formula) if isinstance(node, Atom))
 
 
+def reads_future(formula: Formula) -> bool:
+    """Whether an operator of the future stands in it, so that later samples may count."""
+    return any(isinstance(node, _FUTURE) for node in postorder(formula))
+
+
+_FUTURE = (Always, Eventually, Next, Release, Until, WeakNext)
+
+
 def look_ahead(formula: Formula) -> int:
     """Returns how many samples past its own a step formula may read.
 

@@ -17,7 +17,8 @@ Meaning here, and where it differs from rtamt's robustness:
 
 Refused, with the reason: what rtamt releases read differently (`a - b + c`, `a / b * c` without
 parentheses), a number as a formula, arithmetic on formulas, `==` and `!==`, `ln` and `log`, other
-types than float, real, int and long, fields such as `car.speed`, imports.
+types than float, real, int and long, fields such as `car.speed`, a constant declared twice (as in
+rtamt), imports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -182,6 +183,8 @@ class _Reader(Parser):
             self.take()
         if self.ahead.kind != "number":
             self.expected("the constant's value, a number")
+        if name.text in self.numbers:
+            self.fail(name, f"{name.text} has a value already; keep one declaration")
         token = self.take()
         self.numbers[name.text] = sign + token.text
         try:

@@ -1,6 +1,5 @@
 """What a claim may state besides a formula: bounds on a probability or a mean over episodes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn, get_args
 
@@ -167,11 +166,3 @@ class Mean(Unfinished):
 
 
 Statement = Formula | ProbBound | MeanBound
-
-
-def formulas_in(statement: Statement) -> Iterator[Formula]:
-    """Yields the formulas of a statement."""
-    if isinstance(statement, Formula):
-        yield statement
-    else:
-        yield from statement.formulas

@@ -16,6 +16,7 @@ from safegym.formula.claim import Claim
 from safegym.gate.penalty import Penaliser, PenaltySettings, penalty_size
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
+from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
 
 
@@ -28,7 +29,8 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
     finished trace and penalised at the last step. Each claim is penalised once an episode, never at
     sample 0, before any action.
 
-    info["penalties"]: claim id -> what was added to the reward of this step, <= 0.
+    info["penalties"]: claim id -> what was added to the reward of this step, <= 0. Raises GateError
+    for settings that name unknown claims, and in use where the environment has no live claims.
     """
 
     def __init__(
@@ -59,11 +61,17 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
         lowered = float(reward) + sum(penalties.values())
         return observation, lowered, terminated, truncated, {**info, "penalties": penalties}
 
+    @property
+    def trace(self) -> Trace | None:
+        """The last whole trace, with the environment's own rewards; None before the first."""
+        return self._recorder.trace
+
     def _settled(self, info: dict[str, Any]) -> dict[str, float]:
         """Penalties of the violations that the newest sample settled."""
         fresh = [claim for claim in self._violated(info) if claim not in self._seen]
         self._seen.update(fresh)
-        return {claim: self._size(claim, info["claims"][claim]["hi"]) for claim in fresh}
+        sizes = {claim: self._size(claim, info["claims"][claim]["hi"]) for claim in fresh}
+        return {claim: size for claim, size in sizes.items() if size < 0.0}
 
     def _violated(self, info: dict[str, Any]) -> list[str]:
         """Of the claims that are penalised, those that the samples so far violate."""
@@ -86,7 +94,7 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
         return {
             violation.claim_id: violation.size
             for violation in self._penaliser.violations(trace)
-            if violation.claim_id not in self._seen
+            if violation.claim_id not in self._seen and violation.size < 0.0
         }
 
 

@@ -1,13 +1,13 @@
 """Whether a claim speaks of the signals that a scenario records, and in units that convert."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from safegym.errors import ScenarioError, UnitError
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.conversion import Conversion, conversion
+from safegym.trace.names import nearest
 
 
 def refuse_other_signals(spec: ScenarioSpec, claim: Claim) -> None:
@@ -22,12 +22,9 @@ def refuse_other_signals(spec: ScenarioSpec, claim: Claim) -> None:
     for signal in claim.signals:
         found = recorded.get(signal.name)
         if found is None:
-            near = get_close_matches(signal.name, recorded, n=3, cutoff=0.5)
-            hint = (
-                f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(recorded)}."
-            )
             raise ScenarioError(
-                f"Claim {claim.id} reads {signal.name}, which {spec.name} does not record; {hint}"
+                f"Claim {claim.id} reads {signal.name}, which {spec.name} does not record; "
+                f"{nearest(signal.name, recorded)}"
             )
         _conversion(spec, claim, signal, found)
         if signal.shape not in (found.shape, (-1,)) or bool(signal.shape) != bool(found.shape):

@@ -6,6 +6,7 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 
 from safegym.errors import ScenarioError, UnsupportedError
+from safegym.scenario.agreement import recorded_units
 from safegym.scenario.registry import find
 from safegym.scenario.spec import Environment, ScenarioSpec, SignalReader
 from safegym.trace.model import Trace
@@ -87,7 +88,7 @@ def recorded(
         scenario_digest=spec.digest,
         policy_digest=policy_digest,
         versions=spec.versions,
-        units={signal.name: signal.unit for signal in spec.signals},
+        units=recorded_units(spec),
         keep_observations=keep_observations,
         on_trace=on_trace,
     )

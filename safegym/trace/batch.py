@@ -14,7 +14,13 @@ from safegym.trace.arrays import frozen_floats
 from safegym.trace.clock import Clock, Exact
 from safegym.trace.episode import END_KINDS, EndKind
 from safegym.trace.gaps import GapsBySignal
-from safegym.trace.model import Trace, refuse_no_mapping, texts_by_name
+from safegym.trace.model import (
+    Trace,
+    refuse_no_mapping,
+    signal_name,
+    texts_by_name,
+    whole_number,
+)
 from safegym.trace.recorded import unit_issues
 
 Floats = NDArray[np.float64]
@@ -61,23 +67,26 @@ class TraceBatch:
         """
         refuse_no_mapping(signals, "signals", '{"x": x}')
         recorded = texts_by_name(units or {}, "units")
-        arrays = {str(name): frozen_floats(x, f"Signal {name}") for name, x in signals.items()}
+        arrays = {
+            signal_name(name): frozen_floats(x, f"Signal {name}") for name, x in signals.items()
+        }
         rows, samples = _outline(arrays)
         found = _lengths(lengths, rows, samples)
         kinds = _kinds(end, rows)
+        steps = None if horizon is None else whole_number(horizon, "horizon")
         for issue in unit_issues(recorded, arrays):
             raise TraceError(issue)
         for name, values in arrays.items():
             _repeat_the_last(values, found)
             _check_finite(name, values)
         for row, kind in enumerate(kinds):
-            _check_end(row, kind, int(found[row]) - 1, horizon)
+            _check_end(row, kind, int(found[row]) - 1, steps)
         return cls(
             dt=Clock.parse(dt).dt,
             signals=MappingProxyType(arrays),
             lengths=found,
             ends=kinds,
-            horizons=(horizon,) * rows,
+            horizons=(steps,) * rows,
             units=recorded,
         )
 

@@ -2,8 +2,7 @@
 
 The factor is exact (a rational, times a power of pi), so a converted number is within half a unit
 in the last place of the true one, and every reader of a trace gets the same bits. Arrays go through
-error-free products; what those leave in doubt, exact integers decide. Source of the products:
-T. J. Dekker, A floating-point technique for extending the available precision, 1971.
+error-free products (products.py); what those leave in doubt, exact integers decide.
 """
 
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from safegym.trace.products import lost
 from safegym.units import Factor, factor_between
 
 Floats = NDArray[np.float64]
@@ -98,14 +98,14 @@ def _by_ratio(values: Floats, above: float, below: float) -> tuple[Floats, NDArr
     product = values * above
     quotient = product / below
     back = quotient * below
-    rest = (product - back) + (_lost(values, above, product) - _lost(quotient, below, back))
+    rest = (product - back) + (lost(values, above, product) - lost(quotient, below, back))
     return quotient + rest / below, _in_range(values, product, quotient)
 
 
 def _by_pair(values: Floats, high: float, low: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Products with a factor high + low of 106 bits; sure where its error cannot matter."""
     product = values * high
-    small = _lost(values, high, product) + values * low
+    small = lost(values, high, product) + values * low
     error = np.abs(product) * 2.0**-102
     result = product + (small - error)
     sure = (result == product + (small + error)) & _in_range(values, product)
@@ -119,19 +119,6 @@ def _in_range(*arrays: Floats) -> NDArray[np.bool_]:
     for size in sizes[1:]:
         least, most = np.minimum(least, size), np.maximum(most, size)
     return np.asarray(((least >= 1 / SAFE) & (most <= SAFE)) | (arrays[0] == 0.0))
-
-
-def _lost(values: Floats, factor: float, product: Floats) -> Floats:
-    """What rounding took from values * factor: the exact product less the rounded one."""
-    scale = 2.0**27 + 1
-    large = values * scale
-    high = large - (large - values)
-    low = values - high
-    factor_large = factor * scale
-    factor_high = factor_large - (factor_large - factor)
-    factor_low = factor - factor_high
-    rest = ((high * factor_high - product) + high * factor_low) + low * factor_high
-    return np.asarray(rest + low * factor_low)
 
 
 @lru_cache(maxsize=256)

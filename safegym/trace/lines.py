@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.trace.grid import Ticks
+from safegym.trace.products import lost
 
 Floats = NDArray[np.float64]
 _EXACT_INTEGERS = 2**53
@@ -84,16 +85,7 @@ def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """The product, and what rounding left off it, exactly."""
     product: Floats = a * b
-    a_high, a_low = _halves(a)
-    b_high, b_low = _halves(b)
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def _halves(x: Floats) -> tuple[Floats, Floats]:
-    """A number in two parts of at most 26 digits."""
-    wide = x * 134217729.0
-    high: Floats = wide - (wide - x)
-    return high, x - high
+    return product, lost(a, b, product)
 
 
 def _exactly(before: float, after: float, behind: int, ahead: int) -> float:

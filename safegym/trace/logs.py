@@ -149,7 +149,7 @@ def _source(name: str, stamps: Stamps, given: Any) -> _Source:
     if at is not None:
         raise TraceError(
             f"Signal {name} is not finite at sample {at} ({values[at]}, stamped "
-            f"{stamps[at] / SECOND:.9g} s); leave out the samples and stamps that hold no reading: "
+            f"{stamps[at] / SECOND:.15g} s); leave out samples and stamps that hold no reading: "
             "what lies further apart than longest_gap is then unknown."
         )
     return _Source(stamps, values.reshape(len(values), -1), values.ndim == 1)
@@ -264,7 +264,7 @@ def _check_jitter(
     if wrong.any():
         at = int(np.argmax(wrong))
         raise TraceError(
-            f"Sample {at} of {name}, stamped {source.stamps[at] / SECOND:.9g} s, is not within "
+            f"Sample {at} of {name}, stamped {source.stamps[at] / SECOND:.15g} s, is not within "
             f"tolerance = {_seconds(slack)} of an instant (dt = {grid.clock.dt} s from "
             f"{_seconds(grid.clock.start)}); a larger tolerance or another start= may fit, or "
             'resample: rule="hold", longest_gap="0.05".'
@@ -294,8 +294,8 @@ def _check_tail(name: str, source: _Source, how: Treatment, grid: Grid, slack: F
     raise TraceError(
         f"{late.size} of the {len(source.stamps)} samples of {name} come after the last instant at "
         f"dt = {grid.clock.dt} s (the first is sample {late[0]}, stamped "
-        f"{source.stamps[late[0]] / SECOND:.9g} s) and would not be judged. Say where to end, such "
-        'as stop=times[-1]; or by which rule they count (rule="hold" and between="max"); or take a '
+        f"{source.stamps[late[0]] / SECOND:.15g} s) and would not be judged. Say where to end: "
+        'stop=times[-1]; or by which rule they count (rule="hold" and between="max"); or take a '
         "smaller dt."
     )
 
@@ -304,7 +304,7 @@ def _refuse_skipped(name: str, source: _Source, found: Filled, grid: Grid) -> No
     at = found.first_skipped
     raise TraceError(
         f"{found.skipped} of the {len(source.stamps)} samples of {name} would be passed over at dt "
-        f"= {grid.clock.dt} s (the first is sample {at}, stamped {source.stamps[at] / SECOND:.9g} "
+        f"= {grid.clock.dt} s (the first is sample {at}, stamped {source.stamps[at] / SECOND:.15g} "
         "s), and a violation with them. Say what counts of several samples between two instants: "
         'between="max" or "min" keeps the worst, between="sample" passes over the others; or take '
         "a smaller dt."

@@ -326,7 +326,7 @@ def _freeze(trace: Trace) -> None:
     refuse_no_mapping(trace.signals, "signals", '{"x": x}')
     refuse_no_mapping(trace.resampling, "resampling", '{"x": record}')
     signals = {
-        _signal_name(name): frozen_floats(values, f"Signal {name}")
+        signal_name(name): frozen_floats(values, f"Signal {name}")
         for name, values in trace.signals.items()
     }
     put(trace, "signals", MappingProxyType(signals))
@@ -334,10 +334,10 @@ def _freeze(trace: Trace) -> None:
     put(trace, "rewards", frozen_floats(trace.rewards, "The array of rewards"))
     if trace.observations is not None:
         put(trace, "observations", frozen_exact(trace.observations, "The array of observations"))
-    put(trace, "seed", _whole(trace.seed, "seed"))
-    put(trace, "disturbance_seed", _whole(trace.disturbance_seed, "disturbance_seed"))
+    put(trace, "seed", whole_number(trace.seed, "seed"))
+    put(trace, "disturbance_seed", whole_number(trace.disturbance_seed, "disturbance_seed"))
     if trace.horizon is not None:
-        put(trace, "horizon", _whole(trace.horizon, "horizon"))
+        put(trace, "horizon", whole_number(trace.horizon, "horizon"))
     put(trace, "parameters", MappingProxyType(finite_numbers(trace.parameters)))
     put(trace, "versions", texts_by_name(trace.versions, "versions"))
     put(trace, "units", texts_by_name(trace.units, "units"))
@@ -348,7 +348,8 @@ def _freeze(trace: Trace) -> None:
     put(trace, "resampling", MappingProxyType(records))
 
 
-def _signal_name(name: object) -> str:
+def signal_name(name: object) -> str:
+    """The name of a signal. Raises TraceError unless it is text of letters, digits and _."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return name
     raise TraceError(
@@ -356,7 +357,8 @@ def _signal_name(name: object) -> str:
     )
 
 
-def _whole(value: Any, what: str) -> int:
+def whole_number(value: Any, what: str) -> int:
+    """A whole number as int. Raises TraceError for anything else, True and False included."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError

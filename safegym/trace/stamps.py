@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from safegym.errors import TraceError
 from safegym.trace.arrays import refuse_masked
+from safegym.trace.products import lost
 
 Stamps = NDArray[np.int64]
 """Strictly increasing nanoseconds, shape (n,), n >= 1."""
@@ -89,16 +90,11 @@ def _nanoseconds(given: NDArray[Any], of: str) -> Stamps:
 def _rounded_product(part: NDArray[np.float64]) -> Stamps:
     """The nearest whole number to part * 1e9, for |part| < 1, ties to even.
 
-    The product and its error are taken apart (Dekker 1971); the error can only matter where the
-    rounded product is a tie.
+    The product's error can only matter where the rounded product is a tie.
     """
     product = part * 1e9
     near = np.rint(product)
-    split = part * 134217729.0
-    high = split - (split - part)
-    low = part - high
-    big, small = 999292928.0, 707072.0  # 1e9 in halves of at most 26 bits
-    error = ((high * big - product) + high * small + low * big) + low * small
+    error = lost(part, 1e9, product)
     tie = product - near
     near += (tie == 0.5) & (error > 0)
     near -= (tie == -0.5) & (error < 0)

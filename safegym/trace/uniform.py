@@ -37,7 +37,7 @@ def checked_start(times: ArrayLike, samples: int, dt: Exact, start: Exact | None
         return clock.start
     at = int(np.argmax(off))
     raise TraceError(
-        f"Sample {at} is stamped {stamps[at] / SECOND:.9g} s, but a clock of dt = {clock.dt} s "
+        f"Sample {at} is stamped {stamps[at] / SECOND:.15g} s, but a clock of dt = {clock.dt} s "
         f"from {float(clock.start):.9g} s has it at {clock.time(at):.9g} s. A log that is jittered "
         'or irregular is resampled: Trace.from_stamps(times, signals, dt=..., rule="hold", '
         'longest_gap="0.05"), or rule="linear".'

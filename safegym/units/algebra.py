@@ -59,11 +59,6 @@ class Unit:
         """Returns the unit that is factor * pi^pi_power times this one."""
         return _bounded(self.dimension, self.factor * factor, self.pi_power + pi_power)
 
-    @property
-    def is_number(self) -> bool:
-        """Whether this is the plain number 1."""
-        return self == ONE
-
 
 ONE = Unit((0,) * len(BASES), text="1")
 

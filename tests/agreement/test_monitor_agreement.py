@@ -1,6 +1,5 @@
 """The monitor against the slow reference evaluator: status, lower and upper robustness."""
 
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_cases import (
-    DT,
     KINDS,
     ONE,
     TWO,
@@ -25,13 +23,12 @@ from reference_cases import (
 )
 from small_parts import small_parts
 
-from safegym.check.monitor import Monitor, compiled, judge, robustness
+from safegym.check.monitor import compiled, judge, robustness
 from safegym.check.monitor.robustness import satisfaction
 from safegym.formula import nodes as n
 from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
 from safegym.formula.terms import Window
-from safegym.trace.model import Trace
 from safegym.verdict import Verdict
 
 WINDOWED = (*WINDOWED_ONE, *WINDOWED_TWO)
@@ -196,77 +193,3 @@ def test_long_traces_agree_in_both_kernel_modes(mode: compiled.Mode) -> None:
         for seed in range(4):
             random = Random(seed)
             assert_agreement(case_of(random, random_formula(random, 3, []), longest=120))
-
-
-def _streams(random: Random, samples: int, batch: int) -> dict[str, np.ndarray]:
-    shape = (samples, batch)
-    draw = np.random.default_rng(random.randrange(2**32))
-    return {
-        "x": draw.integers(-2, 3, shape).astype(float),
-        "y": draw.integers(-2, 3, shape).astype(float),
-        "p": draw.integers(-2, 3, (*shape, 2)).astype(float),
-    }
-
-
-def _assert_online_equals_offline(seed: int, depth: int = 3) -> None:
-    """Random resets, pickling in between; each update against the interrupted prefix."""
-    random = Random(seed)
-    formula = random_case(random, depth=depth).formula
-    batch, samples = 3, random.randint(4, 24)
-    horizon = random.choice([None, 1, 3, 6, 9, 20])
-    streams = _streams(random, samples, batch)
-    monitor = Monitor(formula, DT, batch, horizon)
-    begun = [0] * batch
-    for k in range(samples):
-        if random.random() < 0.1:
-            mask = [random.random() < 0.4 for _ in range(batch)]
-            monitor.reset(mask)
-            begun = [k if new else old for new, old in zip(mask, begun, strict=True)]
-        if random.random() < 0.05:
-            monitor = pickle.loads(pickle.dumps(monitor))
-        update = monitor.update({name: values[k] for name, values in streams.items()})
-        for b in range(batch):
-            prefix = {name: values[begun[b] : k + 1, b] for name, values in streams.items()}
-            trace = Trace.from_arrays(prefix, dt=DT, end="interrupted", horizon=horizon)
-            _assert_same(formula, trace, update, b, monitor.look_ahead)
-
-
-def _assert_same(formula: Formula, trace: Trace, update: object, b: int, ahead: int) -> None:
-    verdict = judge(formula, trace)
-    episode, delayed = update.episode, update.delayed
-    found = (str(episode.status[b]), episode.lo[b], episode.hi[b])
-    assert verdict.robustness is not None
-    assert found == (verdict.status, verdict.robustness.lo, verdict.robustness.hi), formula
-    if isinstance(formula, n.Fraction):
-        return
-    low, high = robustness(formula, trace)
-    at = trace.steps - ahead
-    wanted = (low[at], high[at]) if at >= 0 else (-np.inf, np.inf)
-    assert (delayed.lo[b], delayed.hi[b]) == wanted, formula
-
-
-def test_online_episode_equals_offline_on_every_interrupted_prefix() -> None:
-    for seed in range(45):
-        _assert_online_equals_offline(seed)
-
-
-@pytest.mark.slow
-def test_online_equals_offline_on_300_more_formulas() -> None:
-    for seed in range(1000, 1300):
-        _assert_online_equals_offline(seed)
-
-
-def test_a_batch_gives_each_episode_what_it_gets_alone() -> None:
-    for seed in range(30):
-        random = Random(seed)
-        formula = random_formula(random, 3, [])
-        streams = _streams(random, 15, 5)
-        together = Monitor(formula, DT, 5, horizon=9)
-        alone = [Monitor(formula, DT, 1, horizon=9) for _ in range(5)]
-        for k in range(15):
-            whole = together.update({name: values[k] for name, values in streams.items()}).episode
-            for b in range(5):
-                one = alone[b].update({name: v[k, b : b + 1] for name, v in streams.items()})
-                assert whole.must[b] == one.episode.must[0]
-                assert whole.may[b] == one.episode.may[0]
-                assert (whole.lo[b], whole.hi[b]) == (one.episode.lo[0], one.episode.hi[0])

@@ -19,6 +19,7 @@ from safegym.formula.claim import Claim
 from safegym.formula.interning import Interned
 from safegym.formula.nodes import Atom, Formula, Implies
 from safegym.formula.terms import signals_of
+from safegym.trace.gaps import gaps_where
 from safegym.trace.model import Trace
 from safegym.verdict import Verdict
 
@@ -174,8 +175,4 @@ def _levels(run: Run, path: Path) -> Iterator[Level]:
 
 def stretches(held: NDArray[np.bool_], first: int = 0) -> list[tuple[int, int]]:
     """Returns the runs of true values as closed intervals; `first`: the first value's sample."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], held, [False])).astype(np.int8)))
-    return [
-        (first + int(start), first + int(end) - 1)
-        for start, end in zip(edges[::2], edges[1::2], strict=True)
-    ]
+    return [(first + start, first + end) for start, end in gaps_where(held)]

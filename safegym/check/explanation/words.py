@@ -84,11 +84,7 @@ def _margin(found: Findings) -> Iterator[str]:
     elif robustness.lo == float("-inf") and robustness.hi == float("inf"):
         yield "Robustness is open."
     elif robustness.lo == float("-inf"):
-        yield (
-            "Robustness is open."
-            if robustness.hi == float("inf")
-            else f"Robustness at most {high}."
-        )
+        yield f"Robustness at most {high}."
     elif robustness.hi == float("inf"):
         yield f"Robustness at least {low}."
     else:

@@ -15,7 +15,7 @@ NONE = Answer("-")
 
 def online(probe: Probe) -> Answer:
     """Returns "tight" or "outer", or "no" with the reason."""
-    said = support(probe.subject)
+    said = support(probe.subject, online=True, horizon=HORIZON, dt=DT)
     try:
         tight = _tight(probe.subject, probe.name)
     except REFUSALS as error:

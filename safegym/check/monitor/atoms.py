@@ -9,7 +9,7 @@ from safegym.check.monitor.readings import Readings, gaps_over
 from safegym.check.monitor.samples import Samples
 from safegym.check.monitor.strip import Strip
 from safegym.formula.nodes import Atom
-from safegym.formula.terms import Constant
+from safegym.formula.terms import Constant, Term
 
 PIECE = 16384
 """Samples of a long trace at a time, so that terms stay in the cache and are not kept."""
@@ -25,11 +25,12 @@ def strips(
     Held values after the end are the last one's repetition, so they are left out.
     """
     last = min(span.last, frame.last)
-    seen = last - span.first + 1
+    seen = max(last - span.first + 1, 0)
     filled = frame.beyond in ("false", "unknown")
     low = np.empty((*samples.rows, span.last - span.first + 1 if filled else seen), lattice.dtype)
     _write(plan, atom, samples, span.first, last, lattice, low[..., :seen] if filled else low)
-    ends, hidden = samples.ends, _hidden(plan, atom, samples, span.first, last)
+    ends = samples.ends
+    hidden = _hidden(plan, atom, samples, span.first, last) if samples.gaps else []
     late = filled and span.last > (frame.last if ends is None else ends.shortest)
     if not late and not hidden:
         strip = Strip(low, span.first)
@@ -50,8 +51,6 @@ def strips(
 
 def _hidden(plan: Plan, atom: Atom, samples: Samples, first: int, last: int) -> list[slice]:
     """The atom's gaps within samples first..last, counted from `first`."""
-    if not samples.gaps:
-        return []
     return [
         slice(max(start - first, 0), min(stop, last) - first + 1)
         for start, stop in gaps_over(plan.reads[atom], samples.gaps)
@@ -82,18 +81,24 @@ def _write(
 def _compare(
     plan: Plan, atom: Atom, readings: Readings, part: slice, lattice: Lattice, out: Values
 ) -> None:
-    left, right = readings.value(atom.left), readings.value(atom.right)
-    if left.ndim and left.shape[-1] > out.shape[-1]:
-        left = left[..., part]
-    if right.ndim and right.shape[-1] > out.shape[-1]:
-        right = right[..., part]
+    left = _side(readings, atom.left, part, out.shape[-1])
+    right = _side(readings, atom.right, part, out.shape[-1])
     if lattice.dtype is np.bool_:
         _COMPARE[atom.comparison](left, right, out=out)
     else:
         _margin(atom, left, right, plan.scales[atom], out)
 
 
-def _margin(atom: Atom, left: Values, right: Values, scale: float, out: Values) -> None:
+def _side(readings: Readings, term: Term, part: slice, count: int) -> Values | float:
+    if isinstance(term, Constant):
+        return term.value
+    values = readings.value(term)
+    return values if not values.ndim or values.shape[-1] == count else values[..., part]
+
+
+def _margin(
+    atom: Atom, left: Values | float, right: Values | float, scale: float, out: Values
+) -> None:
     """The margin in multiples of `scale`; overflow gives infinities, never NaN; 0.0 for -0.0."""
     upper, lower = atom.left, atom.right
     if atom.comparison in ("<", "<="):

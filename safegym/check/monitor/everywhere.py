@@ -5,6 +5,7 @@ small.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from safegym.check.monitor.evaluate import evaluate
 from safegym.check.monitor.frame import Frame, Span, backs_of
@@ -47,6 +48,7 @@ def everywhere(
     return low, low if shared else take(found.upper[-1], 0, frame.last)
 
 
+@lru_cache(maxsize=1024)
 def _buffers(plan: Plan, opens: tuple[int, ...], last: int) -> int:
     """About how many arrays are there at once if the whole episode is evaluated.
 
@@ -54,17 +56,23 @@ def _buffers(plan: Plan, opens: tuple[int, ...], last: int) -> int:
     room for the result.
     """
     sizes = [1 if first > last else 2 for first in opens]
-    held: dict[int, int] = {}
-    most = 0
+    held = [0] * len(sizes)
+    total = most = 0
     for index, slot in enumerate(plan.slots):
+        dropped = plan.drops[index]
         if slot.kind not in ("meet", "join"):
-            for operand in {*plan.drops[index]} & {*slot.operands[-1:]}:
-                held.pop(operand, None)
+            if slot.operands and slot.operands[-1] in dropped:
+                total -= held[slot.operands[-1]]
+                held[slot.operands[-1]] = 0
             held[index] = sizes[index]
-            most = max(most, sum(held.values()))
+            total += held[index]
+            most = max(most, total)
         for reader in plan.folds[index]:
-            held[reader] = max(held.get(reader, 0), sizes[index])
-        most = max(most, sum(held.values()) - held[index] * bool(plan.folds[index]))
-        for operand in plan.drops[index]:
-            held.pop(operand, None)
+            grown = max(held[reader], sizes[index])
+            total += grown - held[reader]
+            held[reader] = grown
+        most = max(most, total - (held[index] if plan.folds[index] else 0))
+        for operand in dropped:
+            total -= held[operand]
+            held[operand] = 0
     return most

@@ -4,7 +4,6 @@ This is the one place where units are converted: everything behind this door rea
 it gives, so that every backend judges the same bits.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from math import isfinite
 
@@ -16,6 +15,7 @@ from safegym.formula.terms import Signal
 from safegym.trace.conversion import Conversion, conversion
 from safegym.trace.gaps import Gaps
 from safegym.trace.model import Trace
+from safegym.trace.names import nearest
 
 Floats = NDArray[np.float64]
 
@@ -95,9 +95,7 @@ def missing_signal(
 
     where: what lacks it, such as "the sample".
     """
-    known = list(arrays)
-    near = difflib.get_close_matches(signal.name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known) or 'none'}."
+    hint = nearest(signal.name, arrays)
     return f"The formula reads signal {signal.name}, which {where} lacks; {hint}"
 
 

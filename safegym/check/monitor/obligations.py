@@ -20,8 +20,8 @@ from safegym.check.monitor.witness import witness_of
 from safegym.formula import nodes
 from safegym.formula.claim import Rounding
 from safegym.formula.expression import text_up_to
-from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
+from safegym.formula.reading import reads_future
 from safegym.formula.rewrite import implications, to_steps
 from safegym.rational import Exact
 from safegym.trace.clock import Clock
@@ -29,9 +29,6 @@ from safegym.verdict import Obligation
 
 LONGEST = 300
 """Characters of each side's text."""
-_FUTURE = (
-    *(nodes.Next, nodes.WeakNext, nodes.Always, nodes.Eventually, nodes.Until, nodes.Release),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class Duty:
     @property
     def certain(self) -> bool:
         """Whether the condition is told by the samples up to this one, not by later ones."""
-        return _certain(self.written.left)
+        return not reads_future(self.written.left)
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -129,7 +126,7 @@ def obligation_of(run: Run, duty: Duty, clock: Clock) -> Obligation:
 def note_of(duty: Duty, clock: Clock) -> str:
     """Returns the line about an implication that failed."""
     condition, asked = duty.texts
-    place = f"At sample {duty.sample} ({clock.time(duty.sample):g} s)"
+    place = f"At sample {duty.sample} ({clock.time(duty.sample):.13g} s)"
     if duty.certain:
         return f"{place} `{condition}` held and `{asked}` did not."
     return f"{place} `{condition}` implies `{asked}`, which was not met."
@@ -204,10 +201,6 @@ def _text(formula: Formula) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _certain(condition: Formula) -> bool:
-    return not any(isinstance(part, _FUTURE) for part in postorder(condition))
-
-
 @lru_cache(maxsize=1024)
 def implications_of(
     formula: Formula, dt: Exact, rounding: Rounding

@@ -1,6 +1,6 @@
 """Running a plan over one trace; robustness and truth at every sample of one, or of many."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ from safegym.trace.batch import TraceBatch
 from safegym.trace.model import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """A plan over one episode: truth in its own pass, margins where they compare."""
 
     plan: Plan

@@ -1,13 +1,12 @@
 """What a plan is evaluated on."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from safegym.check.monitor.ends import Ends
 from safegym.check.monitor.readings import Readings, Unseen
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(NamedTuple):
     """Terms' values over samples first..last, for `rows` episodes of one frame at once.
 
     gaps: closed intervals of sample indices at which no signal is known, or those of each signal

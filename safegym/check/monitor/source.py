@@ -17,7 +17,10 @@ class Source:
     trace: Trace | None = None
 
     def __call__(self, verdict: Verdict, trace: Trace | None, /) -> Explanation:
-        """Returns the explanation. Raises TraceError for a trace that was not judged."""
+        """Returns the explanation.
+
+        Raises TraceError for a trace that was not judged, UnsupportedError without any.
+        """
         from safegym.check.explanation.explain import explanation_of
 
         seen = self.trace if trace is None else trace

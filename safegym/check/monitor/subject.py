@@ -2,6 +2,7 @@
 
 from safegym.formula.claim import Claim, Rounding
 from safegym.formula.nodes import Formula
+from safegym.formula.sentence import Sentence
 from safegym.formula.statements import MeanBound, ProbBound
 from safegym.trace.model import Trace
 
@@ -31,6 +32,10 @@ def check_subject(subject: object) -> None:
         raise TypeError(
             f"One trace has no probability and no mean, found {found}; to judge its episode "
             'property write safegym.Claim(id="my.claim", statement=...).'
+        )
+    if isinstance(subject, Sentence):
+        raise TypeError(
+            f"A trace is judged on a formula, found the sentence {found}; write .formula."
         )
     raise TypeError(
         f"A trace is judged on a formula or a claim, found {found}; compare a term, for example "

@@ -121,7 +121,7 @@ def test_a_vector_shows_its_components_and_pickles() -> None:
         ("all_of(p[0] > 1, s > 0)", (A > 1) & (S > 0)),
         ("any_of(p[0] > 1, s > 0)", (A > 1) | (S > 0)),
         ("all_of(between(p, 0, 1))", all_of(between(P, 0, 1))),
-        ("all_of(scaled(p > 0, 0.5))", all_of((P > 0).scaled(0.5))),  # type: ignore[attr-defined]
+        ("all_of(scaled(p > 0, 0.5))", all_of((P > 0).scaled(0.5))),  # type: ignore[attr-defined]  # P's
         ("all_of(-p^2 < 1)", all_of(-(P**2) < 1)),
     ],
 )

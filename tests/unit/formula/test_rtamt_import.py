@@ -104,7 +104,7 @@ def test_rtamt_text_becomes_the_formula_it_means(text: str, same: n.Formula) -> 
         ("x / 2 * z > 0", 1, 7, r"`a / b \* c`"),
         ("x == 3", 1, 3, r"write abs\(x - c\) <= tol"),
         ("x !== 3", 1, 3, r"write abs\(x - c\) > tol"),
-        ("x < 3 < 4", 1, 7, "needs parentheses"),
+        ("x < 3 < 4", 1, 7, r"needs parentheses; for a < x < b write \(a < x\) and \(x < b\)"),
         ("always(x)", 1, 1, "always takes formulas, found a term; compare it"),
         ("(x > 0) + 1 > 0", 1, 9, r"\+ takes terms, found a formula"),
         ("x + y", 1, 1, "the last assertion must be a formula, not a term"),
@@ -122,6 +122,7 @@ def test_rtamt_text_becomes_the_formula_it_means(text: str, same: n.Formula) -> 
         ("Message m\nm > 0", 1, 1, "type Message has no place here"),
         ("bool b\nb > 0", 1, 1, "type bool has no place here"),
         ("float x = 3\nx > 0", 1, 9, "values come from traces; write const"),
+        ("const float c = 1\nconst float c = 2\nx > c", 2, 13, "c has a value already"),
         ("const float c\nx > c", 2, 1, "expected '=' and the constant's value, found 'x'"),
         ("const float c = d\nx > c", 1, 17, "expected the constant's value, a number"),
         ("const float c = 1e999\nx > c", 1, 17, "must be finite"),
@@ -179,6 +180,8 @@ def test_constants_may_be_given_beside_the_text() -> None:
     assert found.formula is always(X > 0.5, lasting=2)
     with pytest.raises(FormulaError, match="Constant c must be finite"):
         read_rtamt("x > c", constants={"c": float("nan")})
+    with pytest.raises(FormulaError, match="c has a value already"):
+        read_rtamt("const float c = 1\nx > c", constants={"c": 3})
 
 
 def test_a_specification_keeps_its_name_and_every_assertion() -> None:

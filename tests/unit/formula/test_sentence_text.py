@@ -179,7 +179,7 @@ def test_names_that_cannot_be_are_refused() -> None:
         sentence("the drone shall always satisfy often", SIGNALS, {"often": "fraction(tilt>1)>.5"})
     for wrong in (3, "prob(tilt > 0) < 0.5"):
         with pytest.raises(TypeError, match="takes a formula"):
-            sentence("the drone shall always satisfy odd", SIGNALS, {"odd": wrong})  # type: ignore[dict-item]
+            sentence("the drone shall always satisfy odd", SIGNALS, {"odd": wrong})  # type: ignore[dict-item]  # wrong
 
 
 def test_a_mode_of_two_signals_must_be_named_by_its_signal() -> None:
@@ -247,7 +247,7 @@ def test_random_sentences_read_back(
         stop if word in STOPPED else None,
     )
     try:
-        found = Sentence("arm controller", timing, response, *parts)  # type: ignore[arg-type]
+        found = Sentence("arm controller", timing, response, *parts)  # type: ignore[arg-type]  # a pair
     except FormulaError:  # "held" is defined in two ways
         return
     assert sentence(str(found), found.signals, found.definitions) == found

@@ -44,7 +44,7 @@ def test_a_shield_keeps_up_a_pole_that_the_policy_alone_lets_fall():
 def test_the_fallback_acts_exactly_where_the_guard_does_not_hold():
     env = shielded(POLE, lambda observation: 0, guard=UPRIGHT)
     infos = run(env, 0)
-    trace = env.env.trace
+    trace = env.trace
     angle = trace.signals["pole_angle"]
     for k, info in enumerate(infos):
         assert info["shield"]["active"] == (abs(angle[k]) > 0.05)
@@ -59,7 +59,7 @@ def test_the_trace_tells_where_the_shield_took_over_and_gave_back():
     infos = run(env, 1)
     active = [info["shield"]["active"] for info in infos]
     changes = [k for k in range(1, len(active) - 1) if active[k] != active[k - 1]]
-    events = [event for event in env.env.trace.events if event.kind == "shield"]
+    events = [event for event in env.trace.events if event.kind == "shield"]
     assert changes
     assert [event.step for event in events] == changes
     assert events[0].detail.startswith("took over: `abs(pole_angle) <= 0.05` (margin -")
@@ -85,7 +85,7 @@ def test_a_margin_asks_the_guard_to_hold_by_that_much():
 def test_a_guard_may_remember_the_past():
     env = shielded(POLE, lambda observation: 0, guard=~once(~UPRIGHT, within="0.1"))
     active = [info["shield"]["active"] for info in run(env, 0)]
-    outside = np.abs(env.env.trace.signals["pole_angle"]) > 0.05
+    outside = np.abs(env.trace.signals["pole_angle"]) > 0.05
     assert active == [bool(outside[max(0, k - 5) : k + 1].any()) for k in range(len(active))]
 
 
@@ -175,7 +175,7 @@ def test_no_action_is_let_through_after_a_sample_that_cannot_be_judged():
         env.step(1)
     with pytest.raises(TraceError, match="No episode is open"):
         env.step(1)
-    assert env.env.trace.end.kind == "interrupted"
+    assert env.trace.end.kind == "interrupted"
 
 
 class Counting:

@@ -37,7 +37,7 @@ def test_penalties_while_running_are_those_of_the_finished_trace(name):
     judge = Penaliser(spec.claims, spec.clock, spec.horizon, SETTINGS)
     for seed in range(5):
         rewards, found = play(env, seed)
-        trace = env.env.trace
+        trace = env.trace
         wanted = {v.claim_id: (v.step, v.size) for v in judge.violations(trace)}
         assert found == wanted
         seen += len(found)
@@ -47,6 +47,12 @@ def test_penalties_while_running_are_those_of_the_finished_trace(name):
             assert reward == pytest.approx(plain + extra)
             assert (step in lowered) == (extra < 0.0)
     assert seen
+
+
+def test_what_is_not_penalised_is_not_listed():
+    free = PenaltySettings(weight=3.0, end_weight=0.0)
+    _, found = play(penalised("classic/cartpole-v0", free), 0)
+    assert set(found) == {"cartpole.pole"}
 
 
 def test_only_the_chosen_claims_are_penalised():
@@ -122,7 +128,7 @@ def test_a_live_claim_in_another_unit_is_judged_as_on_the_trace():
     env = penalised(POLE, SETTINGS, claims=[claim])
     _, found = play(env, 0)
     judge = Penaliser([claim], spec.clock, spec.horizon, SETTINGS)
-    wanted = {v.claim_id: (v.step, v.size) for v in judge.violations(env.env.trace)}
+    wanted = {v.claim_id: (v.step, v.size) for v in judge.violations(env.trace)}
     assert found == wanted
     assert found
     wrong = Claim(id="pole.m", statement=always(Signal("pole_angle", unit="m") <= 1))

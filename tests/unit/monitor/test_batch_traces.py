@@ -142,6 +142,9 @@ def test_a_batch_of_arrays_is_a_copy_and_read_only() -> None:
         ({"x": np.zeros((2, 3))}, {"end": ["cut"]}, "1 kinds of end for 2 episodes"),
         ({"x": np.zeros((2, 3))}, {"end": ["cut", "over"]}, "end of episode 1 is 'over'"),
         ({"x": np.zeros((2, 3))}, {"horizon": 0}, "must be at least 1"),
+        ({"x": np.zeros((2, 3))}, {"horizon": 2.5}, "horizon is 2.5; write a whole number"),
+        ({"x": np.zeros((2, 3))}, {"horizon": True}, "horizon is True; write a whole number"),
+        ({"a b": np.zeros((2, 3))}, {}, "named 'a b'; use letters, digits and underscores"),
         (
             {"x": np.zeros((2, 3))},
             {"horizon": 2, "lengths": [3, 2]},

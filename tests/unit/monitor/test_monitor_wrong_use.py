@@ -104,7 +104,7 @@ def test_a_past_window_that_slides_on_beyond_reason_is_refused_and_changes_nothi
     ended = Trace.from_arrays({"x": [1.0]}, dt="0.1", end="interrupted")
     with pytest.raises(UnsupportedError, match="past the episode's last one"):
         judge(formula, ended)
-    monitor = Monitor(formula, "0.1")
+    monitor = Monitor(formula, "0.1", exact=True)
     with pytest.raises(UnsupportedError, match="past the episode's last one"):
         monitor.update({"x": [1.0]})
     assert monitor.steps.tolist() == [-1]

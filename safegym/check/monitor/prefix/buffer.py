@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from safegym.check.monitor.intake import fits, missing_signal
+from safegym.check.monitor.incoming import check_finite, sample_of
 from safegym.check.monitor.plan import Plan
 from safegym.check.monitor.readings import Floats
-from safegym.errors import TraceError
 from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal
 
@@ -58,26 +57,11 @@ class SampleBuffer:
     def _checked(
         self, signal: Signal, samples: Mapping[str, ArrayLike], steps: NDArray[np.int64]
     ) -> Floats:
-        if signal.name not in samples:
-            raise TraceError(missing_signal(signal, samples))
-        values = _floats(signal, samples[signal.name])
         kept = self._columns.get(signal.name)
-        other = kept is not None and values.shape[1:] != kept.shape[2:]
-        short = signal.any_length and values.shape[-1:] < (self._lengths[signal.name],)
-        if other or short or not fits(signal, values.shape, self._batch):
-            wanted = f"({self._batch}, d) with d >= {self._lengths.get(signal.name)}"
-            if kept is not None:
-                wanted = str((self._batch, *kept.shape[2:]))
-            raise TraceError(
-                f"Signal {signal.name} has shape {values.shape}; with B = {self._batch} episodes "
-                f"it must be {wanted}."
-            )
-        if not np.isfinite(values).all():
-            row = int(np.argmin(np.isfinite(values).reshape(self._batch, -1).all(axis=1)))
-            raise TraceError(
-                f"Signal {signal.name} is not finite at sample {steps[row] + 1} of episode {row} "
-                f"({values[row]}); end that episode as interrupted before it."
-            )
+        length = kept.shape[2] if signal.any_length and kept is not None else None
+        least = self._lengths.get(signal.name)
+        values = sample_of(signal, samples, self._batch, least, length)
+        check_finite(signal, values, steps)
         return values
 
     def _make_room(self, steps: NDArray[np.int64]) -> None:
@@ -93,15 +77,3 @@ class SampleBuffer:
             fresh[:, :keep] = values[:, self._next - keep : self._next]
             self._columns[name] = fresh
         self._next = keep
-
-
-def _floats(signal: Signal, sample: ArrayLike) -> Floats:
-    """The sample as float64. Raises TraceError for what is no array of real numbers."""
-    try:
-        found = np.asarray(sample)
-        if found.dtype.kind in "biuf":
-            return found.astype(np.float64, copy=False)
-        problem = f"an array of {found.dtype}"
-    except (ValueError, TypeError) as error:
-        problem = str(error)
-    raise TraceError(f"Signal {signal.name} must be an array of real numbers; found {problem}.")

@@ -1,0 +1,1 @@
+"""The streaming online monitor: constant work for each sample, whatever the windows."""
