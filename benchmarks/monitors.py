@@ -2,7 +2,7 @@
 
 Every monitor gets the same traces and (sentil, rtamt) the same text; they take turns, and each
 figure is the least CPU time of several calls. Rivals are measured where they are installed:
-`pip install 'safegym[rivals]' mstlo-python`. G is an `always` over a window, GF a response, UU an
+`pip install -e '.[rivals]' mstlo-python`. G is an `always` over a window, GF a response, UU an
 until inside an until; `monitoring/cases.py` has their texts. A rival's ratio is its time over ours.
 
 Run: python benchmarks/monitors.py [--quick] [--json] [--svg docs/images/monitors.svg]

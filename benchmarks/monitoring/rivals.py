@@ -1,6 +1,6 @@
 """Other monitors, measured where they are installed, each given formula and trace beforehand.
 
-`pip install 'safegym[rivals]'` brings sentil and rtamt. mstlo is under GPLv3, so no extra installs
+`pip install -e '.[rivals]'` brings sentil and rtamt. mstlo is under GPLv3, so no extra installs
 it; it is measured where somebody has put it (`pip install mstlo-python`).
 """
 

@@ -146,7 +146,7 @@ def sentil_module() -> Any:
     return _module("sentil")
 
 
-def _module(name: str, package: str = "'safegym[rivals]'") -> Any:
+def _module(name: str, package: str = "-e '.[rivals]'") -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rtamt's parser runtime imports the old typing.io
         try:

@@ -52,6 +52,8 @@ class World:
     def trace(self, model: Model) -> Trace:
         """The trace of a model, rounded to binary64; judge it before believing it."""
         signals = {signal.name: self._values(signal, model) for signal in self.signals}
+        if not signals:  # the formulas read nothing, and a trace needs a signal
+            signals = {"unread": np.zeros(self.samples)}
         units = {signal.name: signal.unit for signal in self.signals}
         return Trace.from_arrays(
             signals, dt=self.dt, end="horizon", horizon=self.horizon, units=units

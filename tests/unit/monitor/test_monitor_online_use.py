@@ -137,6 +137,18 @@ def test_margins_that_do_not_compare_are_refused_and_truth_is_told() -> None:
     assert tuple(outcome)[1:] == (None, None)
 
 
+@pytest.mark.parametrize("bad", [np.ones((1, 1)), np.ones(2), np.float64(1.0), np.ones(0), None])
+def test_one_episodes_sample_has_shape_1(bad: object) -> None:
+    monitor = Monitor((X > 0) & (Y > 0), dt="0.1")
+    with pytest.raises(TraceError, match=r"must be \(1,\)|real numbers"):
+        monitor.update({"x": np.ones(1), "y": bad})  # type: ignore[dict-item]  # on purpose
+    with pytest.raises(TraceError, match="lacks"):
+        monitor.update({"x": np.ones(1)})
+    for good in (np.ones(1), [1.0], np.ones(1, np.int8), np.ones(1, bool)):
+        assert monitor.update({"x": np.ones(1), "y": good}).episode.status[0] == "satisfied"
+        monitor.reset()
+
+
 def test_an_update_stays_what_it_was_when_the_next_sample_comes() -> None:
     monitor = Monitor(always(X > 0), dt="0.1")
     first = monitor.update({"x": np.array([2.0])})
@@ -170,3 +182,10 @@ def test_delayed_is_settled_at_the_horizon(exact: bool) -> None:
         ("violated", -2.0, -2.0),
         ("inconclusive", -np.inf, np.inf),
     ]
+
+
+def test_a_state_of_another_layout_is_refused() -> None:
+    saved = Monitor(always(X > 0, lasting="0.2"), dt="0.1", batch=2).__getstate__()
+    for state in ({"layout": 1}, {"words": np.zeros(3, np.int64)}):
+        with pytest.raises(TraceError, match="saved by another version of safegym"):
+            Monitor.__new__(Monitor).__setstate__({**saved, "state": {**saved["state"], **state}})

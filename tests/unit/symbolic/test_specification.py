@@ -10,6 +10,7 @@ from safegym.check.symbolic.specification import check_specification
 from safegym.errors import FormulaError
 from safegym.formula.build import always, eventually, fraction, never, prob, rising
 from safegym.formula.claim import Claim
+from safegym.formula.nodes import FALSE, TRUE
 from safegym.formula.terms import Signal
 from safegym.formula.text import parse
 
@@ -209,3 +210,9 @@ def test_many_claims_about_probabilities_are_settled_without_asking_every_patter
 def test_a_horizon_beyond_reason_is_unknown_and_ends() -> None:
     claim = Claim(id="s.long", statement=always(X > 0, lasting=10**9))
     assert set(answers(claim).values()) == {"unknown"}
+
+
+def test_claims_that_read_no_signal_get_an_answer() -> None:
+    tautology, contradiction = Claim(id="s.none", statement=TRUE), Claim(id="s.no", statement=FALSE)
+    assert answers(tautology)["can fail", ("s.none",)] == "flawed"
+    assert answers(contradiction)["can hold", ("s.no",)] == "flawed"

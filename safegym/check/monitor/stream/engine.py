@@ -16,7 +16,8 @@ from safegym.check.monitor.stream.intake import FLOAT64
 from safegym.check.monitor.stream.keys import key_of
 from safegym.check.monitor.stream.reach import FAR
 from safegym.check.monitor.stream.room import make_room
-from safegym.check.monitor.stream.state import State, copied, fresh
+from safegym.check.monitor.stream.state import State, fresh, layout_of
+from safegym.errors import TraceError
 from safegym.formula.nodes import Comparison
 
 LARGEST_EXACT = 1 << 53
@@ -50,21 +51,30 @@ class StreamEngine:
         self._told = state.cells[told : told + 4, :batch]
         self._intake.bind(state.cells)
         self._entries, self._simple = self._intake.entries, self._intake.simple
+        self._names, self._numbers = self._intake.names, self._intake.numbers
 
     def state(self) -> dict[str, Any]:
         """Returns what changes with the samples."""
         return {
             "words": self._words,
+            "layout": layout_of(fresh(self._program)),
             "capacities": [ring.capacity for ring in self._program.rings],
             "lengths": self._intake.lengths,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Takes over what `state` returned."""
-        for ring, capacity in zip(self._program.rings, state["capacities"], strict=True):
+        """Takes over what `state` returned. Raises TraceError where it is of another layout."""
+        for ring, capacity in zip(self._program.rings, state["capacities"], strict=False):
             ring.capacity = capacity
+        own = fresh(self._program)
+        if state["layout"] != layout_of(own) or state["words"].shape != own.words.shape:
+            raise TraceError(
+                "This monitor was saved by another version of safegym, which lays out its state "
+                "differently; make a new Monitor and begin its episodes again."
+            )
+        own.words[:] = state["words"]
         self._intake.lengths = state["lengths"]
-        self._hold(copied(state["words"]))
+        self._hold(own)
 
     @property
     def tight(self) -> bool:
@@ -81,18 +91,27 @@ class StreamEngine:
         self._age[chosen] = -1
         self._words[w.OLDEST] = self._age.max()
 
-    def update(self, samples: Mapping[str, ArrayLike]) -> Update:
+    def update(self, samples: Mapping[str, ArrayLike]) -> Update:  # noqa: C901  # calls cost
         """Takes one sample of every signal."""
         plain = self._simple and type(samples) is dict
-        if plain:  # arrays as they are wanted: the way that is short for a single episode
+        if plain:  # arrays as they are wanted: the short way
+            values: Any
             try:
-                for name, cells, shape in self._entries:
-                    values: Any = samples[name]
-                    if values.dtype is not FLOAT64 or values.shape != shape:
-                        plain = False
-                        break
-                    cells[...] = values
-            except (KeyError, AttributeError):
+                if self._numbers is not None:
+                    for row, name in enumerate(self._names):
+                        values = samples[name]
+                        if values.dtype is not FLOAT64 or values.ndim != 1:
+                            plain = False
+                            break
+                        self._numbers[row] = values.item()
+                else:
+                    for name, cells, shape in self._entries:
+                        values = samples[name]
+                        if values.dtype is not FLOAT64 or values.shape != shape:
+                            plain = False
+                            break
+                        cells[...] = values
+            except (KeyError, AttributeError, ValueError):
                 plain = False
         if not plain:
             self._intake.take(samples, self._age)

@@ -1,7 +1,7 @@
 """Samples in: one of each signal for B episodes, checked, into the input rows."""
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,8 @@ class Intake:
 
     given: term -> its row, for signals, components, and terms left to numpy. lengths: of vectors
     whose length is not declared, once a sample told it. entries: signals of declared shape, once
-    `bind` has said where the rows are. simple: whether filling those is all.
+    `bind` has said where the rows are. simple: whether filling those is all. names, numbers: for
+    scalar signals of one episode, which number is whose.
     """
 
     def __init__(self, plan: Plan, batch: int) -> None:
@@ -65,6 +66,11 @@ class Intake:
             for signal in self._plan.signals
             if not signal.any_length
         ]
+        scalars = all(not signal.shape for signal in self._plan.signals)
+        self.names = [signal.name for signal in self._plan.signals]
+        self.numbers: memoryview | None = None
+        if self._batch == 1 and scalars:
+            self.numbers = memoryview(cast(Any, self._floats[: len(self.names), 0]))
         self.others = [signal for signal in self._plan.signals if signal.any_length]
         self.simple = not self.others and not self._outside
 

@@ -108,9 +108,12 @@ class Origin:
     def _somewhere(self, slot: Slot, where: Range) -> Bounds:
         """Shared out over disjunctions, and through eventually and next."""
         found: list[Bounds] = []
-        stack = [(slot.operands[-1], where)]
+        stack, seen = [(slot.operands[-1], where)], set[tuple[int, Range]]()
         while stack:
             index, here = stack.pop()
+            if (index, here) in seen:
+                continue
+            seen.add((index, here))
             part = self._plan.slots[index]
             if part.kind == ("meet" if slot.dual else "join"):
                 stack.extend((i, here) for i in reversed(part.operands))

@@ -108,7 +108,6 @@ class Ring:
         """Writes where the ring's rows are, from row `first` on; a new ring starts empty."""
         at = self.at
         words[at + w.RING], words[at + w.LENGTH] = first, self.length
-        words[at + w.FILLING] = self.capacity is not None
         if not self.window:
             words[at + w.RECORD + w.REPEAT] = self.capacity is None
             return

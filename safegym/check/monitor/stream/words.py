@@ -101,20 +101,18 @@ LENGTH: Final = 2
 """Rows of the ring, times two where it holds pairs."""
 AT: Final = 3
 """The ring's next row."""
-FILLING: Final = 4
-"""1 while nothing is older than the ring, which only fills."""
-CHUNK: Final = 5
-CHUNKS: Final = 6
-RECENT: Final = 7
-PARTS: Final = 8
-SCANS: Final = 9
-LOWEST: Final = 10
+CHUNK: Final = 4
+CHUNKS: Final = 5
+RECENT: Final = 6
+PARTS: Final = 7
+SCANS: Final = 8
+LOWEST: Final = 9
 """A row (pair) that leaves what it is combined with as it is."""
-PLACE: Final = 11
+PLACE: Final = 10
 """The next row's place in its chunk."""
-PART: Final = 12
+PART: Final = 11
 """The row of PARTS that the chunk is summed up in."""
-SIDE: Final = 13
+SIDE: Final = 12
 """The half of SCANS that is being read."""
 
 FALSE: Final = -0x7FF0000000000001
