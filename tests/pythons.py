@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WANTED = ("3.12", "3.13")
 PARTS = ("formula", "predicates", "monitor", "symbolic", "trace", "statistics", "audit", "gate")
+TORCH = ("test_gradient_*", "test_support_matrix.py")
 NEEDED = ("numpy", "numba", "gymnasium", "mujoco", "safetensors", "z3-solver", "pyarrow", "scipy")
 NEEDED += ("rfc8785", "securesystemslib", "cryptography", "typer", "rich", "Jinja2", "filelock")
 NEEDED += ("platformdirs", "pytest", "pytest-xdist", "hypothesis", "Box2D", "pygame-ce")
@@ -51,7 +52,8 @@ def test_with(python: str, version: str) -> None:
         run([*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
         tests = [str(ROOT / "tests" / "unit" / part) for part in PARTS]
         command = [str(bin_ / "python"), "-m", "pytest", "-q", "-n", "2", "-m", "not slow"]
-        run([*command, "-p", "no:randomly", *tests], quiet=False)
+        left_out = [f"--ignore-glob=*/{pattern}" for pattern in TORCH]
+        run([*command, "-p", "no:randomly", *left_out, *tests], quiet=False)
         print(f"Python {version}: the quick tests of {', '.join(PARTS)} pass")
 
 
