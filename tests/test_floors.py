@@ -48,10 +48,17 @@ FENCES = {
         "safegym/gate/trainer",
         "safegym/gate/distill",
     ),
-    "mujoco": ("safegym/scenario/signals", "safegym/scenario/wrap", "scenarios/"),
+    "mujoco": (
+        "safegym/scenario/signals",
+        "safegym/scenario/wrap",
+        "safegym/scenario/snapshot",
+        "scenarios/",
+    ),
     "fastapi": ("safegym/nemo/server",),
     "pyarrow": ("safegym/trace/store", "safegym/trace/"),
-    "scipy": ("safegym/check/statistics/",),
+    "scipy": ("safegym/check/statistics/", "safegym/check/falsify/", "safegym/check/rare/"),
+    "cma": ("safegym/check/falsify/", "safegym/check/rare/"),
+    "ray": ("safegym/scenario/ray_",),
     "numba": ("safegym/check/monitor/",),
 }
 

@@ -1,7 +1,7 @@
 """Campaigns: from seeds to traces, admitted in index order whatever finishes first."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self
 
 from safegym.errors import ScenarioError
 from safegym.policy.base import WIDTH, Policy
@@ -49,7 +49,8 @@ class Campaign:
                 campaign.stop()
         more = campaign.surplus
 
-    seed_of: index -> the seed that the episode is reset with. tail: samples past the horizon.
+    seed_of: index -> the seed that the episode is reset with. options_of: index -> what reset is
+    given besides (parameters, disturbances), None for nothing. tail: samples past the horizon.
     copies: environments stepped together, at most the policy's width. workers: processes; the
     traces are the same with any number. first_index: index of the first episode. episodes: how
     many to run at most, None for no limit.
@@ -66,6 +67,7 @@ class Campaign:
         policy: Policy,
         *,
         seed_of: Callable[[int], int],
+        options_of: Callable[[int], Mapping[str, Any]] | None = None,
         tail: int,
         copies: int = WIDTH,
         workers: int = 1,
@@ -79,7 +81,7 @@ class Campaign:
                 f"found {workers}, {copies}, {first_index} and {episodes}."
             )
         self._staging = Staging(spec, tail, keep_observations)
-        self._policy, self._seed_of = policy, seed_of
+        self._policy, self._seed_of, self._options_of = policy, seed_of, options_of
         self._copies, self._workers = copies, workers
         self._due = self._next = first_index
         self._end = None if episodes is None else first_index + episodes
@@ -151,8 +153,12 @@ class Campaign:
         last = self._due + ahead if self._end is None else min(self._due + ahead, self._end)
         upto = min(last, self._next + engine.room)
         if upto > self._next:
-            engine.submit([Task(index, self._seed_of(index)) for index in range(self._next, upto)])
+            engine.submit([self._task(index) for index in range(self._next, upto)])
             self._next = upto
+
+    def _task(self, index: int) -> Task:
+        options = {} if self._options_of is None else self._options_of(index)
+        return Task(index, self._seed_of(index), options)
 
     def _drain(self) -> None:
         engine = self._engine

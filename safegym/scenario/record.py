@@ -1,5 +1,6 @@
 """One episode, from a name, a scenario, or an environment."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -19,10 +20,11 @@ def record(
     policy: object,
     seed: int,
     *,
+    options: Mapping[str, Any] | None = None,
     tail: int = 0,
     keep_observations: bool = False,
 ) -> Trace:
-    """Runs one episode of `policy` from `reset(seed=seed)` and returns its trace.
+    """Runs one episode of `policy` from `reset(seed=seed, options=options)`; returns its trace.
 
     scenario: a name, a spec, or an environment that `make` built (wrapped further or not).
     policy: a Policy, an object with `predict`, or a function of one observation. tail: samples
@@ -30,22 +32,22 @@ def record(
     trace. Raises ScenarioError for an unknown name or an environment that records nothing,
     PolicyError if the policy does not fit.
     """
-    acting = as_policy(policy)
+    acting, task = as_policy(policy), Task(0, seed, options or {})
     if isinstance(scenario, gym.Env):
         _refuse_extras(tail, keep_observations)
         stage = Stage(scenario, _recorder_in(scenario))
-        return _run(Runner(lambda: stage, acting, copies=1), seed)
+        return _run(Runner(lambda: stage, acting, copies=1), task)
     spec = find(scenario) if isinstance(scenario, str) else scenario
     runner = Runner(Staging(spec, tail, keep_observations).stage, acting, copies=1)
     try:
         runner.rehearse()
-        return _run(runner, seed)
+        return _run(runner, task)
     finally:
         runner.close()
 
 
-def _run(runner: Runner, seed: int) -> Trace:
-    runner.start(Task(0, seed))
+def _run(runner: Runner, task: Task) -> Trace:
+    runner.start(task)
     while True:
         for _, trace in runner.advance():
             return trace

@@ -1,7 +1,7 @@
 """Many copies of one environment under one policy, a padded batch of inference a step."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One episode to run: its index in the campaign and its seed."""
+    """One episode to run: its index in the campaign, its seed, and what reset is given besides."""
 
     index: int
     seed: int
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 Finished = tuple[int, Trace]
@@ -98,7 +99,7 @@ class Runner:
         stage = self._rebuild(slot) if slot in self._broken else self._stages[slot]
         stage.recorder.policy_digest = self._policy.card.digest
         try:
-            observation, _ = stage.env.reset(seed=task.seed)
+            observation, _ = stage.env.reset(seed=task.seed, options=dict(task.options) or None)
         except Exception:
             observation = self._reset_afresh(slot, task)
         self._observations[slot] = observation
@@ -113,7 +114,7 @@ class Runner:
         stage = self._rebuild(slot)
         stage.recorder.policy_digest = self._policy.card.digest
         try:
-            return stage.env.reset(seed=task.seed)[0]
+            return stage.env.reset(seed=task.seed, options=dict(task.options) or None)[0]
         except Exception as error:
             raise ScenarioError(
                 f"Episode {task.index} cannot begin: reset(seed={task.seed}) raised "
