@@ -42,6 +42,7 @@ lint: install-test
 	$(BIN)/python -m safegym_predicates.lock --check
 	$(BIN)/python -m safegym.trace.manifest traces --check
 	$(BIN)/python -m safegym.check.matrix --check
+	$(BIN)/python -m safegym.scenario.tables docs/reference/scenarios.md --check
 
 types: install-test
 	$(BIN)/mypy

@@ -12,12 +12,15 @@ import gymnasium as gym
 import numpy as np
 
 import safegym as sg
+from safegym.scenario.inputs import Inputs
 from safegym.scenario.spec import Parameter
 from safegym.trace.model import Clock
 
 GAP = sg.Signal("gap", unit="m", scale=1.0)
 SPEED = sg.Signal("speed", unit="m/s", scale=1.0)
 DT = Fraction(1, 20)
+HORIZON = 160
+INPUTS = Inputs(HORIZON, (Parameter("grip", "1", 0.6, 1.0, meaning="share of full friction"),))
 
 
 class Cart(gym.Env[Any, Any]):
@@ -29,10 +32,9 @@ class Cart(gym.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """The seed decides the whole episode; parameters may be set from outside."""
         super().reset(seed=seed)
-        drawn = {"grip": float(self.np_random.uniform(0.6, 1.0))}
-        drawn |= (options or {}).get("parameters", {})
-        self.grip, self.gap, self.speed = drawn["grip"], 10.0, 4.0
-        return np.array([self.gap, self.speed]), {"parameters": drawn}
+        drawn = INPUTS.draw(self.np_random, options)
+        self.grip, self.gap, self.speed = drawn.parameters["grip"], 10.0, 4.0
+        return np.array([self.gap, self.speed]), drawn.info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One control step; the end is named in info["terminal"]."""
@@ -63,9 +65,9 @@ spec = sg.ScenarioSpec(
     read_signals=read,
     signals=(GAP, SPEED),
     clock=Clock(DT),
-    horizon=160,
+    horizon=HORIZON,
     claims=(sg.Claim(id="cart.gap", statement=safe), sg.Claim(id="cart.stop", statement=stops)),
-    parameters=(Parameter("grip", "1", 0.6, 1.0, meaning="share of full friction"),),
+    parameters=INPUTS.parameters,
     terminals={"crash": "failed", "parked": "absorbed"},
     good=brake_within(8.0),
     bad={"cart.gap": brake_within(3.0), "cart.stop": brake_within(-1.0)},

@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from safegym.check.dispatch import check as check
+    from safegym.check.falsify import Falsification as Falsification
+    from safegym.check.falsify import Find as Find
+    from safegym.check.falsify import read_finds as read_finds
     from safegym.check.live import make as make
     from safegym.check.monitor import Monitor as Monitor
+    from safegym.check.monitor import measure as measure
     from safegym.check.monitor import robustness as robustness
     from safegym.check.monitor import satisfaction as satisfaction
+    from safegym.check.rare import RareEstimate as RareEstimate
+    from safegym.check.rare import estimate_rare as estimate_rare
     from safegym.check.shield import shielded as shielded
     from safegym.check.statistics.eprocess import EProcess as EProcess
     from safegym.check.statistics.intervals import interval as interval
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
     from safegym.formula.build import once as once
     from safegym.formula.build import previous as previous
     from safegym.formula.build import prob as prob
+    from safegym.formula.build import quantile as quantile
     from safegym.formula.build import rising as rising
     from safegym.formula.build import weak_next as weak_next
     from safegym.formula.build import weak_previous as weak_previous
@@ -56,9 +63,12 @@ if TYPE_CHECKING:
     from safegym.formula.terms import Signal as Signal
     from safegym.formula.text import parse as parse
     from safegym.gate.certify import certify as certify
+    from safegym.gate.falsifying import falsify as falsify
     from safegym.gate.plan import Gate as Gate
     from safegym.gate.plan import GatePlan as GatePlan
     from safegym.gate.step_penalty import penalised as penalised
+    from safegym.gate.strata import Strata as Strata
+    from safegym.gate.strata import Stratum as Stratum
     from safegym.gate.training import resume as resume
     from safegym.gate.training import train as train
     from safegym.policy.base import Policy as Policy
@@ -71,13 +81,16 @@ if TYPE_CHECKING:
     from safegym.trace.batch import TraceBatch as TraceBatch
     from safegym.trace.model import Trace as Trace
     from safegym.verdict import Evidence as Evidence
+    from safegym.verdict import Measured as Measured
     from safegym.verdict import Verdict as Verdict
     from safegym.version import __version__ as __version__
 
 _FACE = {
     "safegym.check.dispatch": ("check",),
+    "safegym.check.falsify": ("Falsification", "Find", "read_finds"),
     "safegym.check.live": ("make",),
-    "safegym.check.monitor": ("Monitor", "robustness", "satisfaction"),
+    "safegym.check.monitor": ("Monitor", "measure", "robustness", "satisfaction"),
+    "safegym.check.rare": ("RareEstimate", "estimate_rare"),
     "safegym.check.shield": ("shielded",),
     "safegym.check.statistics.eprocess": ("EProcess",),
     "safegym.check.statistics.intervals": ("interval",),
@@ -110,6 +123,7 @@ _FACE = {
         "once",
         "previous",
         "prob",
+        "quantile",
         "rising",
         "weak_next",
         "weak_previous",
@@ -120,8 +134,10 @@ _FACE = {
     "safegym.formula.terms": ("Signal",),
     "safegym.formula.text": ("parse",),
     "safegym.gate.certify": ("certify",),
+    "safegym.gate.falsifying": ("falsify",),
     "safegym.gate.plan": ("Gate", "GatePlan"),
     "safegym.gate.step_penalty": ("penalised",),
+    "safegym.gate.strata": ("Strata", "Stratum"),
     "safegym.gate.training": ("resume", "train"),
     "safegym.policy.base": ("Policy", "ScriptedPolicy"),
     "safegym.policy.sb3": ("SB3Policy", "freeze", "load_policy"),
@@ -129,7 +145,7 @@ _FACE = {
     "safegym.scenario.spec": ("ScenarioSpec",),
     "safegym.trace.batch": ("TraceBatch",),
     "safegym.trace.model": ("Trace",),
-    "safegym.verdict": ("Evidence", "Verdict"),
+    "safegym.verdict": ("Evidence", "Measured", "Verdict"),
     "safegym.version": ("__version__",),
 }
 _HOME = {name: module for module, names in _FACE.items() for name in names}

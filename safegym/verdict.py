@@ -98,7 +98,8 @@ class Verdict:
     robustness is None where margins are refused (mixed units without scales); `notes` says so,
     and says when a limit was touched exactly. obligations: the implications through which a
     violation came about, from the outermost in; of an inconclusive verdict, those still open.
-    explainer: takes no part in equality.
+    condition: of a claim `prob(f, given=B)`, whether B held: violated, the episode does not count;
+    inconclusive, it may not. None for any other claim. explainer: takes no part in equality.
     """
 
     claim_id: str
@@ -108,6 +109,7 @@ class Verdict:
     trace_digest: str
     notes: tuple[str, ...] = ()
     obligations: tuple[Obligation, ...] = ()
+    condition: Status | None = None
     explainer: Explainer | None = field(default=None, compare=False, repr=False)
 
     def explain(self, trace: Trace | None = None) -> Explanation:
@@ -128,6 +130,20 @@ class Verdict:
             "A verdict has three values, so `if verdict:` is not defined. "
             'Write `if verdict.status == "satisfied":`.'
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What ONE episode gives to a claim about a mean: its share of samples, in [lo, hi].
+
+    Each end is rounded outward to binary64, so that the exact share is never outside: where no
+    sample is open, lo and hi are equal or neighbours.
+    """
+
+    claim_id: str
+    lo: float
+    hi: float
+    trace_digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +171,10 @@ class Evidence:
     confidence, level: 1 - level, the error level after spending; None for what was only observed.
     episodes, violations, undecided: counts inside the evidence; surplus: episodes started beyond
     the decision, logged apart. attempt: number of the certification attempt, from 1 (0: none).
+    skipped, doubtful: of a claim under a condition, episodes without it and those that may be
+    without it; neither is in `episodes`. average: of a claim about a mean, the lowest and highest
+    mean that the episodes leave open. joint: what may be said of this and the attempt's other
+    estimates together. strata: observed counts by stratum ({"name", "weight", "episodes", ...}).
     """
 
     claim_id: str
@@ -176,6 +196,11 @@ class Evidence:
     trace_root: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     side: Literal["upper", "lower"] | None = None
+    skipped: int = 0
+    doubtful: int = 0
+    average: tuple[float, float] | None = None
+    joint: str = ""
+    strata: tuple[Mapping[str, Any], ...] = ()
 
     def __bool__(self) -> bool:
         raise TypeError(

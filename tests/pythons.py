@@ -15,11 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WANTED = ("3.12", "3.13")
 PARTS = ("formula", "predicates", "monitor", "symbolic", "trace", "statistics", "audit", "gate")
+PARTS += ("falsify", "rare", "oracle")
 TORCH = ("test_gradient_*", "test_support_matrix.py")
+TORCH += ("test_falsify_gradient*", "test_falsify_banking*")
 NEEDED = ("numpy", "numba", "gymnasium", "mujoco", "safetensors", "z3-solver", "pyarrow", "scipy")
 NEEDED += ("rfc8785", "securesystemslib", "cryptography", "typer", "rich", "Jinja2", "filelock")
 NEEDED += ("platformdirs", "pytest", "pytest-xdist", "hypothesis", "Box2D", "pygame-ce")
-NEEDED += ("hatchling", "editables")
+NEEDED += ("hatchling", "editables", "cma")
 
 
 def find(version: str) -> str | None:

@@ -39,3 +39,6 @@ TOOL_SPEED = Signal("tool_speed", unit="m/s", scale=0.1, hold="max")
 
 INTRUSION = Signal("intrusion", unit="1", scale=1.0, hold="max")
 """1 while a person is inside the protected space, else 0."""
+
+FAULT_ACTIVE = Signal("fault_active", unit="1", scale=1.0, hold="max")
+"""1 while a fault is active, else 0."""

@@ -28,8 +28,8 @@ def basis_fault(
 ) -> str | None:
     """Say why these leaves among the records `before` cannot carry the record, or return None."""
     basis = [before[leaf] for leaf in leaves]
-    if kind == "verdict":
-        return _trace_fault(payload, basis)
+    if kind in ("verdict", "measurement"):
+        return _trace_fault(payload["verdicts" if kind == "verdict" else "measured"], basis)
     if kind == "promotion":
         return _decision_fault("promote", payload["policy"], basis)
     if kind == "rollback":
@@ -39,13 +39,13 @@ def basis_fault(
     return _policy_fault(payload, leaves, before) if kind == "evidence" else None
 
 
-def _trace_fault(payload: Mapping[str, Any], basis: list[Leaf]) -> str | None:
+def _trace_fault(entries: Sequence[Mapping[str, Any]], basis: list[Leaf]) -> str | None:
     if not basis:
         return None
     held = frozenset[str]().union(*(shard.traces for shard in basis))
-    for verdict in payload["verdicts"]:
-        if verdict["trace"] not in held:
-            return f"it judges trace {verdict['trace']}, which the shards it names do not hold"
+    for entry in entries:
+        if entry["trace"] not in held:
+            return f"it judges trace {entry['trace']}, which the shards it names do not hold"
     return None
 
 

@@ -138,6 +138,17 @@ KINDS: Mapping[str, Kind] = {
             "rests_on": _rests_on("trace_shard", "import"),
         },
     ),
+    "measurement": Kind(
+        "the share of samples of a claim about a mean, measured on traces, in index order",
+        {
+            **CLAIM,
+            "stream": STREAM,
+            "measured": Items(
+                Fields({"trace": DIGEST_FIELD, "lo": POSITIVE, "hi": POSITIVE}), least=1
+            ),
+            "rests_on": _rests_on("trace_shard", "import"),
+        },
+    ),
     "evidence": Kind(
         "what is known of one claim from many traces, or from a model",
         {
@@ -155,7 +166,8 @@ KINDS: Mapping[str, Kind] = {
             "validity": VALIDITY,
             "method": TEXT,
             "rests_on": _rests_on(
-                "verdict", "trace_shard", "proof", "attempt_started", "import", least=1
+                *("verdict", "measurement", "trace_shard", "proof", "attempt_started", "import"),
+                least=1,
             ),
         },
     ),
@@ -171,7 +183,8 @@ KINDS: Mapping[str, Kind] = {
             "policy": DIGEST_FIELD,
             "reasons": Items(TEXT, least=1),
             "rests_on": _rests_on(
-                "evidence", "verdict", "trace_shard", "proof", "falsification", "attempt_closed"
+                *("evidence", "verdict", "measurement", "trace_shard", "proof"),
+                *("falsification", "attempt_closed"),
             ),
         },
     ),
@@ -262,8 +275,8 @@ def _joint_fault(kind: str, payload: Mapping[str, Any]) -> str | None:
         return _decision_fault(payload["action"], named)
     if kind == "evidence":
         return _evidence_fault(payload, named)
-    if kind == "verdict" and payload["stream"] == "certify" and not named:
-        return "a certification verdict must rest on the trace_shard that holds its traces"
+    if kind in ("verdict", "measurement") and payload["stream"] == "certify" and not named:
+        return f"a certification {kind} must rest on the trace_shard that holds its traces"
     return None
 
 
@@ -282,8 +295,8 @@ def _evidence_fault(payload: Mapping[str, Any], named: set[str]) -> str | None:
         return f"{counted} violated or undecided of {payload['episodes']} episodes"
     if kind == "proved":
         return None if "proof" in named else "what is proved must rest on a proof record"
-    if not named & {"verdict", "trace_shard"}:
-        return f"what is {kind} must rest on verdict or trace_shard records"
+    if not named & {"verdict", "measurement", "trace_shard"}:
+        return f"what is {kind} must rest on verdict, measurement or trace_shard records"
     if payload["attempt"] > 0 and "attempt_started" not in named:
         return "an attempt's evidence must rest on its attempt_started record"
     return None

@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 from safegym.check.backend import Backend
 from safegym.check.monitor import judge, support
+from safegym.check.monitor.conditioned import condition_notes, counted
 from safegym.check.monitor.naming import naming_its_claim
 from safegym.check.monitor.source import Source
 from safegym.errors import UnsupportedError
@@ -66,21 +67,40 @@ def check(
 ) -> Verdict:
     """Returns the verdict on one trace, which it keeps, so that `verdict.explain()` says why.
 
-    backend: who judges. exact: an inconclusive verdict is put to z3, over every value that the
-    unseen samples could have; the answer only ever refines an inconclusive one. Raises
-    UnsupportedError where a backend refuses the formula, TraceError where the trace does not fit.
+    backend: who judges. exact: a verdict, or a condition, that is inconclusive is put to z3, over
+    every value that the unseen samples could have; the answer only ever refines an inconclusive
+    one. Raises UnsupportedError where a backend refuses the formula, TraceError where the trace
+    does not fit.
     """
     chosen = _supported(backend, subject)
     verdict = replace(chosen.check(subject, trace), explainer=Source(subject, trace))
-    if not exact or verdict.status != "inconclusive":
+    if not exact or "inconclusive" not in (verdict.status, verdict.condition):
         return verdict
-    refined = _supported("z3", subject).check(subject, trace, exact=True)
-    if refined.status == "inconclusive":
+    return _refined(verdict, _supported("z3", subject).check(subject, trace, exact=True))
+
+
+def _refined(verdict: Verdict, by: Verdict) -> Verdict:
+    """The verdict with what z3 settled of its status and its condition, which were open."""
+    status, condition = verdict.status, verdict.condition
+    if status == "inconclusive":
+        status = by.status
+    if condition == "inconclusive" and by.condition is not None:
+        condition = counted(by.condition, status)
+    if (status, condition) == (verdict.status, verdict.condition):
         return verdict
-    note = "Decided by z3 over all values of the unseen samples."
-    kept = tuple(each for each in verdict.notes if not each.startswith("Undecided"))
-    still = verdict.obligations if refined.status == "violated" else ()
-    return replace(verdict, status=refined.status, notes=(*kept, note), obligations=still)
+    settled = status != verdict.status
+    dropped = condition_notes(verdict.condition)
+    kept = [note for note in verdict.notes if note not in dropped]
+    if settled:
+        kept = [note for note in kept if not note.startswith("Undecided")]
+    what = "Decided" if settled else "Its condition was decided"
+    notes = (
+        *condition_notes(condition),
+        *kept,
+        f"{what} by z3 over all values of the unseen samples.",
+    )
+    still = () if settled and status == "satisfied" else verdict.obligations
+    return replace(verdict, status=status, condition=condition, notes=notes, obligations=still)
 
 
 def _supported(name: str, subject: Formula | Claim) -> Backend:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from safegym.check.monitor import Monitor
+from safegym.check.monitor import Monitor, Outcome
+from safegym.check.monitor.conditioned import counted
 from safegym.check.monitor.intake import converter
 from safegym.check.monitor.subject import property_of
 from safegym.errors import ScenarioError
@@ -20,6 +21,7 @@ from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.conversion import Conversion
 from safegym.trace.record import Recorder
+from safegym.verdict import Status
 
 Claims = dict[str, dict[str, Any]]
 
@@ -29,10 +31,11 @@ def make(scenario: str | ScenarioSpec, *, live: bool | Sequence[Claim] = False) 
 
     live: put under info["claims"] what the samples so far say of each claim's episode property:
     claim id -> {"status", "lo", "hi"}, margins in multiples of the claim's scale (None where they
-    do not compare). True for the scenario's claims (apart from means over episodes), or a list of
-    claims. Raises ScenarioError for an unknown name, a claim about a mean, two claims of one id, or
-    what is no list of claims; UnsupportedError for a claim that cannot be monitored; UnitError for
-    one that reads a signal in a unit of another dimension (of the same, it is converted).
+    do not compare); of a claim with a condition, also "condition": whether that held. True for the
+    scenario's claims (apart from means over episodes), or a list of claims. Raises ScenarioError
+    for an unknown name, a claim about a mean, two claims of one id, or what is no list of claims;
+    UnsupportedError for a claim that cannot be monitored; UnitError for one that reads a signal in
+    a unit of another dimension (of the same, it is converted).
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     if live is False:
@@ -68,27 +71,64 @@ def _check_claim(claim: object) -> None:
     if claim.kind == "mean":
         raise ScenarioError(
             f"Claim {claim.id} is about a mean over episodes, so no single episode has a "
-            "verdict on it; leave it out of live=[...]."
+            "verdict on it; leave it out of live=[...], or watch its formula: Claim(id=..., "
+            "statement=always(f))."
         )
 
 
 def _watch(
     claims: tuple[Claim, ...], spec: ScenarioSpec
 ) -> Callable[[], Callable[[Mapping[str, Any]], Claims]]:
-    monitors = {
-        claim.id: (
-            _monitor(claim, spec),
-            conversions(property_of(claim)[0], spec),
-        )
-        for claim in claims
-    }
+    watches = {claim.id: _Watch(claim, spec) for claim in claims}
 
     def begin() -> Callable[[Mapping[str, Any]], Claims]:
-        for monitor, _ in monitors.values():
-            monitor.reset()
-        return partial(_judged, monitors)
+        for watch in watches.values():
+            watch.reset()
+        return partial(_judged, watches)
 
     return begin
+
+
+class _Watch:
+    """One claim's episode property and condition, monitored sample by sample."""
+
+    def __init__(self, claim: Claim, spec: ScenarioSpec) -> None:
+        self._property = _Followed(claim, property_of(claim)[0], spec)
+        self._condition: _Followed | None = None
+        if claim.condition is not None:
+            asked = Claim(id=claim.id, statement=claim.condition, rounding=claim.rounding)
+            self._condition = _Followed(asked, claim.condition, spec)
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        for followed in (self._property, self._condition):
+            if followed is not None:
+                followed.monitor.reset()
+
+    def update(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Takes a sample and returns what is known."""
+        episode = self._property.update(batch)
+        status = cast("Status", str(episode.status[0]))
+        found = {
+            "status": status,
+            "lo": None if episode.lo is None else float(episode.lo[0]),
+            "hi": None if episode.hi is None else float(episode.hi[0]),
+        }
+        if self._condition is not None:
+            held = cast("Status", str(self._condition.update(batch).status[0]))
+            found["condition"] = counted(held, status)
+        return found
+
+
+class _Followed:
+    """A monitor, and the conversions of what it reads."""
+
+    def __init__(self, claim: Claim, formula: Formula, spec: ScenarioSpec) -> None:
+        self.monitor = _monitor(claim, spec)
+        self.units = conversions(formula, spec)
+
+    def update(self, batch: dict[str, Any]) -> Outcome:
+        return self.monitor.update(in_units(batch, self.units)).episode
 
 
 def _monitor(claim: Claim, spec: ScenarioSpec) -> Monitor:
@@ -99,19 +139,9 @@ def _monitor(claim: Claim, spec: ScenarioSpec) -> Monitor:
     return Monitor(claim, spec.clock.dt, batch=1, horizon=spec.horizon, exact=True)
 
 
-def _judged(
-    monitors: Mapping[str, tuple[Monitor, Mapping[str, Conversion]]], sample: Mapping[str, Any]
-) -> Claims:
+def _judged(watches: Mapping[str, _Watch], sample: Mapping[str, Any]) -> Claims:
     batch = one_episode(sample)
-    found: Claims = {}
-    for claim, (monitor, units) in monitors.items():
-        episode = monitor.update(in_units(batch, units)).episode
-        found[claim] = {
-            "status": str(episode.status[0]),
-            "lo": None if episode.lo is None else float(episode.lo[0]),
-            "hi": None if episode.hi is None else float(episode.hi[0]),
-        }
-    return found
+    return {claim: watch.update(batch) for claim, watch in watches.items()}
 
 
 def one_episode(sample: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,26 +1,61 @@
-"""`safegym certify`: one certification attempt of one policy."""
+"""`safegym certify`: one certification attempt of one policy, or its plan."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safegym.cli.console import Exit, err, evidence_table, out, print_json
+from safegym.cli.console import (
+    Exit,
+    err,
+    evidence_table,
+    out,
+    print_joint,
+    print_json,
+    strata_table,
+    working,
+)
+from safegym.cli.plan import show_plan
 from safegym.cli.policies import OPTION_HELP, load
 from safegym.cli.progress import GateProgress
+from safegym.errors import GateError
+
+if TYPE_CHECKING:
+    from safegym.gate.attempt import Attempt
+    from safegym.gate.setting import Setting
 
 
 def certify(
     name: Annotated[str, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")],
-    policy: Annotated[str, typer.Option(help=OPTION_HELP)],
+    policy: Annotated[str | None, typer.Option(help=OPTION_HELP)] = None,
     budget: Annotated[int, typer.Option(help="Most episodes of the attempt.", min=1)] = 3_000,
     lift: Annotated[
         float | None, typer.Option(help="Certify trace-level claims as prob(phi) >= LIFT.")
     ] = None,
     level: Annotated[float, typer.Option(help="Error level of claims without confidence.")] = 0.05,
+    display: Annotated[
+        str,
+        typer.Option(help='How verdicts stand where nothing is released: "one at a time", "holm".'),
+    ] = "one at a time",
+    strata: Annotated[
+        Path | None, typer.Option(help="JSON file with a declared mix of conditions.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Root of the evidence streams.", min=0)] = 0,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    engine: Annotated[
+        str | None, typer.Option(help='Who runs episodes: "processes" or "ray" ([ray] extra).')
+    ] = None,
+    episode_seconds: Annotated[
+        float | None, typer.Option(help="An episode that hangs longer counts as undecided.")
+    ] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Folder for the audit trail.")] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what it would take, and run no attempt.")
+    ] = False,
+    assume: Annotated[
+        list[float] | None,
+        typer.Option(help="With --plan: a failure probability to work out the chance at."),
+    ] = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Allow a pickled SB3 .zip; it can run code.")
     ] = False,
@@ -29,11 +64,33 @@ def certify(
 ) -> None:
     """Run fresh episodes of a policy until each claim is shown, refuted, or out of reach."""
     from safegym.gate.certify import certification_setting, certify_setting
-    from safegym.gate.evidence import evidence_json
     from safegym.gate.plan import GatePlan
+    from safegym.gate.strata_file import read_strata
 
-    plan = GatePlan(lift=lift, level=level, seed=seed)
-    setting = certification_setting(name, budget=budget, plan=plan, workers=workers)
+    mix = None if strata is None else read_strata(strata)
+    fixed = GatePlan(
+        lift=lift,
+        level=level,
+        seed=seed,
+        display=display,  # type: ignore[arg-type]  # checked there, in words
+        strata=mix,
+        cap=budget,
+    )
+    setting = certification_setting(
+        name,
+        budget=budget,
+        plan=fixed,
+        workers=workers,
+        engine=engine,  # type: ignore[arg-type]  # checked there, in words
+        episode_seconds=episode_seconds,
+    )
+    if assume and not plan:
+        raise GateError("--assume belongs to --plan: safegym certify NAME --plan --assume 0.002")
+    if plan:
+        _plan(setting, policy, assume or [], trust_pickle, algorithm, as_json)
+        return
+    if policy is None:
+        raise GateError(f"Name a policy: safegym certify {name} --policy good ({OPTION_HELP})")
     chosen = load(policy, setting.spec, trust_pickle=trust_pickle, algorithm=algorithm)
     try:
         with GateProgress(quiet=as_json) as progress:
@@ -42,26 +99,66 @@ def certify(
         err.print("An attempt that began counts; run again, and it keeps its number and episodes.")
         raise
     if as_json:
-        evidence = [{**evidence_json(e), "surplus": e.surplus} for e in attempt.evidence]
-        print_json(
-            {
-                "outcome": attempt.outcome,
-                "attempt": attempt.number,
-                "replayed": attempt.replayed,
-                "policy": attempt.policy_digest,
-                "reasons": list(attempt.reasons),
-                "evidence": evidence,
-            }
-        )
+        print_json(_summary(attempt))
     else:
-        title = f"{name}, attempt {attempt.number}: {attempt.outcome}"
-        out.print(evidence_table(title, attempt.evidence))
-        for reason in attempt.reasons:
-            out.print(f"  {reason}", soft_wrap=True)
-        if attempt.replayed:
-            out.print("  a replay: this policy's attempt had ended before; no level was spent")
-        if to is not None:
-            line = f"audit trail in {to}; check it with: safegym audit verify {to}"
-            out.print(line, soft_wrap=True)
+        _show(name, attempt, to)
     status = {"certified": Exit.HOLDS, "refuted": Exit.VIOLATED}
     raise typer.Exit(status.get(attempt.outcome, Exit.INCONCLUSIVE))
+
+
+def _plan(
+    setting: "Setting",
+    policy: str | None,
+    assumed: list[float],
+    trust_pickle: bool,
+    algorithm: str,
+    as_json: bool,
+) -> None:
+    from safegym.check.statistics.ledger import AttemptLedger
+    from safegym.gate.planning import plan_attempt
+
+    name = policy or ("good" if setting.spec.good is not None else None)
+    chosen = None
+    if name is not None:
+        chosen = load(name, setting.spec, trust_pickle=trust_pickle, algorithm=algorithm)
+        setting.rehearse(chosen)
+    ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
+    with working("working out the plan, and how fast episodes run", quiet=as_json):
+        found = plan_attempt(setting, ledger, policy=chosen, assumed=assumed)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        show_plan(found)
+    raise typer.Exit(Exit.HOLDS if found.feasible else Exit.INCONCLUSIVE)
+
+
+def _summary(attempt: "Attempt") -> dict[str, object]:
+    from safegym.gate.evidence import stored_json
+
+    return {
+        "outcome": attempt.outcome,
+        "attempt": attempt.number,
+        "replayed": attempt.replayed,
+        "policy": attempt.policy_digest,
+        "reasons": list(attempt.reasons),
+        "joint": next((item.joint for item in attempt.evidence if item.joint), ""),
+        "evidence": [stored_json(item) for item in attempt.evidence],
+    }
+
+
+def _show(name: str, attempt: "Attempt", to: Path | None) -> None:
+    observed = any(item.kind == "observed" for item in attempt.evidence)
+    except_ = " except invariants, observed" if observed and attempt.outcome == "certified" else ""
+    title = f"{name}, attempt {attempt.number}: {attempt.outcome}{except_}"
+    out.print(evidence_table(title, attempt.evidence))
+    strata = strata_table(attempt.evidence)
+    if strata is not None:
+        out.print(strata)
+    for reason in attempt.reasons:
+        out.print(f"  {reason}", soft_wrap=True)
+    print_joint(attempt.evidence)
+    if attempt.replayed:
+        out.print("  a replay: this policy's attempt had ended before; no level was spent")
+    if to is not None:
+        line = f"audit trail in {to}; check it with: safegym audit verify {to}"
+        out.print(line, soft_wrap=True)

@@ -1,5 +1,6 @@
 """`safegym check`: judge recorded traces."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from safegym.errors import SafegymError
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.trace.model import Trace
-from safegym.verdict import Verdict
+from safegym.verdict import Measured, Verdict
 
 if TYPE_CHECKING:
     from safegym.check.dispatch import BackendName
@@ -30,7 +31,12 @@ MAX_BYTES = 256 * 2**20
 def check(
     trace: Annotated[Path, typer.Argument(help="A trace (JSON), or a shard (.arrow).")],
     formula: Annotated[
-        list[str] | None, typer.Option("--formula", "-f", help='Text, e.g. "always(x < 1)".')
+        list[str] | None,
+        typer.Option(
+            "--formula",
+            "-f",
+            help='Text: "always(x < 1)", "prob(eventually(x > 1) given eventually(y > 2)) < 0.1".',
+        ),
     ] = None,
     scenario: Annotated[
         str | None, typer.Option(help="Judge on the claims of this scenario.")
@@ -52,8 +58,12 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Judge each trace on formulas given as text, or on a scenario's claims."""
+    """Judge each trace on formulas or statements given as text, or on a scenario's claims.
+
+    A claim about many episodes is judged on what it asks of one; its own answer is `certify`'s.
+    """
     from safegym.check.dispatch import check as judge
+    from safegym.check.monitor import measure
 
     named = _backend(backend)
     if plot is not None:
@@ -61,22 +71,59 @@ def check(
     with working(f"judging {trace}", quiet=as_json):
         traces = _traces(trace)
         claims = _claims(formula or [], scenario, traces, unit or [])
+        judged = [claim for claim in claims if claim.kind != "mean"]
         results = [
-            (item, [judge(claim, item, backend=named, exact=exact) for claim in claims])
+            _Result(
+                item,
+                [judge(claim, item, backend=named, exact=exact) for claim in judged],
+                [measure(claim, item) for claim in claims if claim.kind == "mean"],
+            )
             for item in traces
         ]
+    verdicts = [verdict for result in results for verdict in result.verdicts]
     if as_json:
-        print_json([_document(item, verdicts, explain=explain) for item, verdicts in results])
+        print_json([_document(result, explain=explain) for result in results])
     else:
-        for item, verdicts in results:
-            out.print(verdict_table(f"{item.digest[:23]} (seed {item.seed})", verdicts))
-            for verdict in verdicts if explain else ():
-                out.print(shown(verdict.explain()), end="\n\n")
-            for line in _assumptions(verdicts, told=explain):
-                out.print(shown(line))
+        for result in results:
+            _print(result, explain=explain)
     if plot is not None:
-        _draw([v for _, verdicts in results for v in verdicts], plot)
-    raise typer.Exit(Exit(exit_of(v.status for _, verdicts in results for v in verdicts)))
+        _draw(verdicts, plot)
+    raise typer.Exit(Exit(exit_of(v.status for v in verdicts if v.condition != "violated")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What was found on one trace."""
+
+    trace: Trace
+    verdicts: list[Verdict]
+    measured: list[Measured]
+
+
+def _print(result: _Result, *, explain: bool) -> None:
+    from safegym.check.monitor.conditioned import condition_notes
+
+    trace, verdicts = result.trace, result.verdicts
+    title = f"{trace.digest[:23]} (seed {trace.seed})"
+    if verdicts or not result.measured:
+        out.print(verdict_table(title, verdicts))
+    elif result.measured:
+        out.print(title)
+    for verdict in verdicts if explain else ():
+        out.print(shown(verdict.explain()), end="\n\n")
+    for each in result.measured:
+        share = f"{each.lo:.6g}" if each.hi - each.lo < 1e-12 else f"{each.lo:.6g} to {each.hi:.6g}"
+        out.print(
+            shown(
+                f"{each.claim_id}: this episode's share is {share}; the claim is about the "
+                "mean over many, which `safegym certify` answers."
+            )
+        )
+    for verdict in verdicts:
+        for line in condition_notes(verdict.condition):
+            out.print(shown(f"{verdict.claim_id}: {line}"))
+    for line in _assumptions(verdicts, told=explain):
+        out.print(shown(line))
 
 
 def _assumptions(verdicts: list[Verdict], *, told: bool) -> tuple[str, ...]:
@@ -84,25 +131,32 @@ def _assumptions(verdicts: list[Verdict], *, told: bool) -> tuple[str, ...]:
 
     told: whether the explanations were printed, which say some of it.
     """
+    from safegym.check.monitor.conditioned import condition_notes
+
     lines: dict[str, None] = {}
     for verdict in verdicts:
+        conditions = condition_notes(verdict.condition)
         said = verdict.explain().words if told else ""
         for note in verdict.notes if verdict.witness is not None else ():
-            if note not in said:
+            if note not in said and note not in conditions:
                 lines[note] = None
     return tuple(lines)
 
 
-def _document(trace: Trace, verdicts: list[Verdict], *, explain: bool) -> dict[str, object]:
+def _document(result: _Result, *, explain: bool) -> dict[str, object]:
     """What --json prints of one trace."""
     from safegym.gate.judging import verdict_json
 
     found: list[dict[str, object]] = []
-    for verdict in verdicts:
+    for verdict in result.verdicts:
         words = {"words": verdict.explain().words} if explain else {}
         said = {"claim": verdict.claim_id, **verdict_json(verdict), "notes": list(verdict.notes)}
         found.append({**said, **words})
-    return {"trace": trace.digest, "verdicts": found}
+    document: dict[str, object] = {"trace": result.trace.digest, "verdicts": found}
+    if result.measured:
+        shares = [{"claim": m.claim_id, "lo": m.lo, "hi": m.hi} for m in result.measured]
+        document["measured"] = shares
+    return document
 
 
 _DRAWN = (".svg", ".png")
@@ -140,14 +194,14 @@ def _backend(name: str) -> "BackendName":
 def _claims(
     texts: list[str], scenario: str | None, traces: list[Trace], units: list[str]
 ) -> tuple[Claim, ...]:
-    from safegym.formula.text import parse
+    from safegym.formula.text import parse_statement
     from safegym.scenario.registry import find
 
     declared = find(scenario) if scenario is not None else None
     signals = declared.signals if declared is not None else _declared(traces)
     signals = _in_units(signals, units, traces)
     given = tuple(
-        Claim(id=f"formula.{number}", statement=parse(text, signals=signals))
+        Claim(id=f"formula.{number}", statement=parse_statement(text, signals=signals))
         for number, text in enumerate(texts, start=1)
     )
     if given:

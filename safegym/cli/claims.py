@@ -10,6 +10,13 @@ from safegym.errors import SafegymError
 app = typer.Typer(
     help="List ready claim sets, or check a scenario's claims.", invoke_without_command=True
 )
+ABOUT = {
+    "trace": "each episode",
+    "probability": "a probability",
+    "conditional": "a probability, given a condition",
+    "quantile": "a quantile of the margin",
+    "mean": "a mean",
+}
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -25,11 +32,12 @@ def listing(context: typer.Context, as_json: AsJson = False) -> None:
         print_json({name: [c.to_json() for c in claims] for name, claims in sets.items()})
         return
     table = plain_table("claim sets")
-    for heading in ("set", "claim", "statement", "source"):
+    for heading in ("set", "claim", "about", "statement", "source"):
         table.add_column(heading, overflow="fold")
     for name, claims in sets.items():
         for claim in claims:
-            table.add_row(name, claim.id, str(claim.statement), claim.source)
+            about = ABOUT[claim.kind]
+            table.add_row(name, claim.id, about, str(claim.statement), claim.source)
     out.print(table)
 
 
@@ -39,7 +47,10 @@ def check(
     timeout: Annotated[float, typer.Option(help="Limit per question, in seconds.", min=0.1)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask z3 whether the claims can hold, are not vacuous, and do not conflict."""
+    """Ask z3 whether the claims can hold, are not vacuous, and do not conflict.
+
+    A limit that is its signal's declared bound is a warning, which changes no exit status.
+    """
     from safegym.check.symbolic.specification import check_specification
     from safegym.scenario.registry import find
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
@@ -110,19 +110,44 @@ def _interval(lo: float, hi: float) -> str:
 def evidence_table(title: str, evidence: Iterable[Evidence]) -> Table:
     """Evidence of one attempt: what was counted, what it shows, at which confidence."""
     table = plain_table(title)
-    for heading in ("claim", "verdict", "kind of evidence", "episodes", "violated", "bound"):
+    for heading in ("claim", "verdict", "kind of evidence", "episodes", "found", "bound"):
         table.add_column(heading, overflow="fold")
     for item in evidence:
-        undecided = f" + {item.undecided} undecided" if item.undecided else ""
         table.add_row(
-            item.claim_id,
+            shown(item.claim_id),
             MARKS[item.status] if item.kind != "observed" else _observed(item),
             _kind(item),
-            str(item.episodes),
-            f"{item.violations}{undecided}",
+            _episodes(item),
+            _found(item),
             _bound(item),
         )
     return table
+
+
+def strata_table(evidence: Iterable[Evidence]) -> Table | None:
+    """Counts by stratum, a column a claim; None where no strata were declared."""
+    listed = [item for item in evidence if item.strata and item.average is None]
+    if not listed:
+        return None
+    table = plain_table("by stratum, observed: violated of episodes that count")
+    for heading in ("stratum", "weight", *(item.claim_id for item in listed)):
+        table.add_column(shown(heading), overflow="fold")
+    for rows in zip(*(item.strata for item in listed), strict=True):
+        table.add_row(shown(rows[0]["name"]), shown(rows[0]["weight"]), *map(_stratum, rows))
+    return table
+
+
+def _stratum(row: Mapping[str, Any]) -> str:
+    undecided = f" + {row['undecided']} undecided" if row["undecided"] else ""
+    skipped = f" ({row['skipped']} skipped)" if row["skipped"] else ""
+    return f"{row['violations']}{undecided} of {row['episodes']}{skipped}"
+
+
+def print_joint(evidence: Iterable[Evidence]) -> None:
+    """Print what may be said of several estimates together, if there are any."""
+    joint = next((item.joint for item in evidence if item.joint), "")
+    if joint:
+        out.print(f"  {shown(joint)}", soft_wrap=True)
 
 
 def _observed(item: Evidence) -> Text:
@@ -139,9 +164,29 @@ def _kind(item: Evidence) -> str:
     return f"{item.kind} at {confidence_text(item.confidence)}"
 
 
+def _episodes(item: Evidence) -> str:
+    """Episodes that count, and those that a condition left out."""
+    aside = []
+    if item.skipped:
+        aside.append(f"{item.skipped} skipped")
+    if item.doubtful:
+        aside.append(f"{item.doubtful} in doubt")
+    return str(item.episodes) + (f" (+ {', '.join(aside)})" if aside else "")
+
+
+def _found(item: Evidence) -> str:
+    if item.average is not None:
+        low, high = (f"{end:.4g}" for end in item.average)
+        return f"mean {low}" if low == high else f"mean {low} to {high}"
+    undecided = f" + {item.undecided} undecided" if item.undecided else ""
+    return f"{item.violations} violated{undecided}"
+
+
 def _bound(item: Evidence) -> str:
-    if item.bound is None or item.threshold is None:
+    if item.kind == "observed":
         return "none: observed only"
+    if item.bound is None or item.threshold is None:
+        return "none"
     from safegym.audit.report.figures import limit_text
 
     shows_upper = item.side == "upper"

@@ -1,11 +1,16 @@
 """`safegym scenarios`: what there is to train and verify on."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.progress import Progress
 from rich.text import Text
 
 from safegym.cli.console import Exit, err, out, plain_table, print_json, shown
+from safegym.scenario.disturbance import Disturbance
+
+if TYPE_CHECKING:
+    from safegym.scenario.spec import Parameter, ScenarioSpec
 
 app = typer.Typer(
     help="List scenarios, or show one.", invoke_without_command=True, no_args_is_help=False
@@ -54,7 +59,7 @@ def show(
     name: Annotated[str, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show a scenario's signals, parameters, claims and control policies."""
+    """Show a scenario's signals, inputs, claims and control policies."""
     from safegym.scenario.registry import find
 
     spec = find(name)
@@ -70,10 +75,10 @@ def show(
                     {"name": s.name, "unit": s.unit, "shape": list(s.shape), "hold": s.hold}
                     for s in spec.signals
                 ],
-                "parameters": [
-                    {"name": p.name, "unit": p.unit, "low": p.low, "high": p.high}
-                    for p in (*spec.parameters, *spec.faults)
-                ],
+                "parameters": [_parameter(p) for p in spec.parameters],
+                "faults": [_parameter(p) for p in spec.faults],
+                "disturbances": [_disturbance(d) for d in spec.disturbances],
+                "differentiable": spec.model is not None,
                 "claims": [claim.to_json() for claim in spec.claims],
                 "terminals": dict(spec.terminals),
             }
@@ -96,6 +101,7 @@ def show(
     for signal in spec.signals:
         signals.add_row(signal.name, signal.unit, meaning[signal.hold])
     out.print(signals)
+    _print_inputs(spec)
     claims = plain_table("claims")
     for heading in ("claim", "statement", "confidence", "hazard", "source"):
         claims.add_column(heading, overflow="fold")
@@ -105,3 +111,71 @@ def show(
     out.print(claims)
     ready = [*(["good"] if spec.good else []), *(f"bad:{key}" for key in spec.bad)]
     out.print("ready policies: " + (", ".join(ready) or "none"))
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")],
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario to see whether it does what it declares."""
+    from safegym.scenario.probe import probe
+    from safegym.scenario.registry import find
+
+    spec = find(name)
+    bar = Progress(console=err, transient=True, disable=as_json or not err.is_terminal)
+    with bar:
+        task = bar.add_task("inputs", total=None)
+        issues = probe(spec, progress=lambda done, of: bar.update(task, completed=done, total=of))
+    if as_json:
+        print_json({"name": spec.name, "digest": spec.digest, "issues": issues})
+    else:
+        for issue in issues:
+            out.print(Text(shown(issue)), soft_wrap=True)
+        found = f"{len(issues)} issue{'s' if len(issues) > 1 else ''}"
+        out.print(f"{spec.name}: " + (found if issues else "as declared"))
+    raise typer.Exit(Exit.VIOLATED if issues else Exit.HOLDS)
+
+
+def _parameter(parameter: "Parameter") -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "unit": parameter.unit,
+        "low": parameter.low,
+        "high": parameter.high,
+        "default": parameter.default,
+        "role": parameter.role,
+        "meaning": parameter.meaning,
+    }
+
+
+def _disturbance(disturbance: Disturbance) -> dict[str, Any]:
+    return {
+        "name": disturbance.name,
+        "unit": disturbance.unit,
+        "low": disturbance.low,
+        "high": disturbance.high,
+        "pieces": disturbance.pieces,
+        "neutral": disturbance.neutral,
+        "meaning": disturbance.meaning,
+    }
+
+
+def _print_inputs(spec: "ScenarioSpec") -> None:
+    """What `reset(options=...)` takes; nothing where it takes nothing."""
+    rows: list[tuple[str, Parameter | Disturbance, str]] = [
+        *((("start" if p.role == "initial" else "parameter"), p, "") for p in spec.parameters),
+        *(("fault", p, "") for p in spec.faults),
+        *(("disturbance", d, f"{d.pieces} pieces") for d in spec.disturbances),
+    ]
+    if not rows:
+        return
+    table = plain_table("inputs")
+    for heading in ("kind", "name", "unit", "from", "to", "at rest", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for kind, each, pieces in rows:
+        rest = each.neutral if isinstance(each, Disturbance) else each.resting
+        meaning = "; ".join(text for text in (each.meaning, pieces) if text)
+        numbers = (f"{number:g}" for number in (each.low, each.high, rest))
+        table.add_row(kind, each.name, each.unit, *numbers, meaning)
+    out.print(table)

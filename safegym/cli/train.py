@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from safegym.cli.console import Exit, err, evidence_table, out, plain_table, print_json
+from safegym.cli.console import Exit, err, evidence_table, out, plain_table, print_joint, print_json
 from safegym.cli.progress import RunProgress
 from safegym.cli.report import write
 from safegym.errors import GateError
@@ -120,7 +120,7 @@ def _report(run: "TrainingRun") -> Path | None:
 
 
 def _summary(run: "TrainingRun", report: Path | None) -> dict[str, object]:
-    from safegym.gate.evidence import evidence_json
+    from safegym.gate.evidence import stored_json
 
     return {
         "status": run.status,
@@ -128,7 +128,7 @@ def _summary(run: "TrainingRun", report: Path | None) -> dict[str, object]:
         "epochs": run.epochs,
         "steps": run.steps,
         "policy": run.policy_digest,
-        "evidence": [{**evidence_json(e), "surplus": e.surplus} for e in run.evidence],
+        "evidence": [stored_json(item) for item in run.evidence],
         "baselines": {name: screen.to_json() for name, screen in run.baselines.items()},
         "root": run.root,
         "records": run.records,
@@ -143,6 +143,7 @@ def _show(run: "TrainingRun", report: Path | None) -> None:
     if run.evidence:
         attempt = run.evidence[0].attempt
         out.print(evidence_table(f"certification attempt {attempt}", run.evidence))
+        print_joint(run.evidence)
     elif run.status != "interrupted":
         out.print("no certification attempt was made")
     colour = "green" if run.status == "promoted" else "yellow"

@@ -20,7 +20,8 @@ from safegym.formula.grammar import (
 )
 from safegym.formula.nodes import Atom, Comparison, Formula, all_of, any_of, check_formula, negation
 from safegym.formula.operations import applied, compared, power
-from safegym.formula.statements import Mean, MeanBound, Probability, ProbBound, Share
+from safegym.formula.quantile import not_from_above
+from safegym.formula.statements import Bound, Conditional, Mean, Probability, Quantile, Share
 from safegym.formula.terms import Constant, Term
 from safegym.formula.vectors import Elementwise
 from safegym.formula.windows import Window
@@ -36,7 +37,16 @@ class Chain:
         self.items = items
 
 
-Value = Term | Formula | Elementwise | Probability | Share | Mean | ProbBound | MeanBound
+@dataclass(frozen=True, slots=True)
+class Given:
+    """`formula given condition`, which only prob(...) takes."""
+
+    formula: Formula
+    condition: Formula
+
+
+Unbounded = Probability | Conditional | Quantile | Share | Mean
+Value = Term | Formula | Elementwise | Unbounded | Given | Bound
 Operand = Value | Chain
 
 
@@ -55,8 +65,12 @@ def kind_of(value: Operand) -> str:
         return f"a comparison of vectors; {value.finish}"
     if isinstance(value, (Formula, Chain)):
         return "a formula"
-    if isinstance(value, Probability):
+    if isinstance(value, Given):
+        return "`a given b` outside prob(...); write prob(a given b) < 0.01"
+    if isinstance(value, (Probability, Conditional)):
         return "prob(...)"
+    if isinstance(value, Quantile):
+        return "quantile(...)"
     if isinstance(value, Share):
         return "fraction(...)"
     return "mean(...)" if isinstance(value, Mean) else "a whole statement"
@@ -82,6 +96,8 @@ def infix(word: str, left: Operand, right: Operand, window: Window) -> Operand:
     if word in ARITHMETIC:
         return applied(ARITHMETIC[word], _term(one, word), _term(two, word))
     held, other = _formula(one, word), _formula(two, word)
+    if word == "given":
+        return Given(held, other)
     if word in CONNECTIVE:
         return CONNECTIVE[word](held, other)
     return WINDOWED_INFIX[word](held, other, window)
@@ -111,20 +127,21 @@ def _row(word: str, value: Operand) -> "deque[Formula]":
 
 
 def _compare(left: Value, comparison: Comparison, right: Value) -> Value:
-    if isinstance(left, (Probability, Share, Mean)):
-        bound = _number(right, f"{kind_of(left)} {comparison}")
-        if isinstance(left, Probability):
-            return ProbBound(left.formula, comparison, bound)
-        return left < bound if comparison == "<" else _bounded(left, comparison, bound)
-    if isinstance(right, (Probability, Share, Mean)):
+    if isinstance(left, (Probability, Conditional, Quantile, Share, Mean)):
+        return _bounded(left, comparison, _number(right, f"{kind_of(left)} {comparison}"))
+    if isinstance(right, (Probability, Conditional, Quantile, Share, Mean)):
         raise FormulaError(f"write {kind_of(right)} first, then its bound")
     return compared(_term(left, comparison), comparison, _term(right, comparison))
 
 
-def _bounded(left: Share | Mean, comparison: Comparison, bound: float) -> Value:
-    if comparison == "<=":
-        return left <= bound
-    return left > bound if comparison == ">" else left >= bound
+def _bounded(left: Unbounded, comparison: Comparison, bound: float) -> Value:
+    if comparison == ">":
+        return left > bound
+    if comparison == ">=":
+        return left >= bound
+    if isinstance(left, Quantile):
+        not_from_above(left, comparison, bound)
+    return left < bound if comparison == "<" else left <= bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +177,16 @@ class Call:
             if not isinstance(first, Share):
                 raise FormulaError(f"mean takes fraction(formula), found {kind_of(first)}")
             return Mean(first.argument)
+        if self.word == "quantile":
+            return Quantile(_formula(first, "quantile"), _number(arguments[1], "quantile's q"))
+        if self.word == "prob" and isinstance(first, Given):
+            return Conditional(first.formula, first.condition)
         if self.word in ("prob", "fraction"):
             return _measure(self.word, _formula(first, self.word))
         return prefix(self.word, first, self.window)
 
 
-_PLACES = {"scaled": 2, "between": 3, "near": 3}
+_PLACES = {"scaled": 2, "quantile": 2, "between": 3, "near": 3}
 
 
 def _all_or_any(word: str, arguments: Sequence[Value]) -> Formula:

@@ -5,7 +5,7 @@ the window [0, b]; `window=(a, b)` is any closed window, b None for no end. Seco
 such as "0.1" or "1/240", int, Fraction, or a float (read as the simplest rational near it).
 """
 
-from typing import cast
+from typing import cast, overload
 
 from safegym.errors import FormulaError
 from safegym.formula.checks import positive
@@ -26,7 +26,7 @@ from safegym.formula.nodes import (
     check_formula,
     is_formula,
 )
-from safegym.formula.statements import Mean, Probability, Share
+from safegym.formula.statements import Conditional, Mean, Probability, Quantile, Share
 from safegym.formula.terms import Constant, Term, term
 from safegym.formula.traps import not_a_formula
 from safegym.formula.vectors import Elementwise, pair_each
@@ -49,6 +49,7 @@ __all__ = [
     "once",
     "previous",
     "prob",
+    "quantile",
     "rising",
     "weak_next",
     "weak_previous",
@@ -150,11 +151,32 @@ def near(value: Term, target: Term | float, tolerance: Term | float) -> Formula:
     return abs(value - target) <= allowed
 
 
-def prob(formula: Formula) -> Probability:
-    """Returns the probability over episodes that the formula holds; compare it with a number."""
+@overload
+def prob(formula: Formula) -> Probability: ...
+
+
+@overload
+def prob(formula: Formula, *, given: Formula) -> Conditional: ...
+
+
+def prob(formula: Formula, *, given: Formula | None = None) -> Probability | Conditional:
+    """Returns the probability over episodes that the formula holds; compare it with a number.
+
+    given: only episodes where this holds (at sample 0) count; all do without it.
+    """
     if not is_formula(formula):
         not_a_formula("prob", formula)
-    return Probability(formula)
+    return Probability(formula) if given is None else Conditional(formula, given)
+
+
+def quantile(formula: Formula, q: float) -> Quantile:
+    """Returns the q-quantile over episodes of the formula's robustness; compare it with a margin.
+
+    q: strictly between 0 and 1. `quantile(f, 0.05) > 0.1`: fewer than 5 % of the episodes keep a
+    robustness of 0.1 or less. In multiples of the atoms' scale, or in their unit where none has a
+    scale. Raises FormulaError where the margins do not compare.
+    """
+    return Quantile(formula, q)
 
 
 def fraction(formula: Formula) -> Share:

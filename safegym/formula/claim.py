@@ -5,20 +5,37 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction as Rational
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NoReturn, cast, get_args
 
 from safegym.digest import digest_text
 from safegym.errors import FormulaError
 from safegym.formula.checks import finite, number_text
 from safegym.formula.exchange import fields_of, signal_from_json, signal_to_json
-from safegym.formula.nodes import Formula, negation
+from safegym.formula.nodes import Formula, all_of, negation
 from safegym.formula.rewrite import Rounding
-from safegym.formula.statements import MeanBound, ProbBound, Statement
+from safegym.formula.statements import (
+    ConditionalBound,
+    MeanBound,
+    ProbBound,
+    QuantileBound,
+    Statement,
+)
 from safegym.formula.terms import Signal, describe, signals_of
 from safegym.formula.text import parse_statement
-from safegym.formula.traps import not_a_formula
+from safegym.formula.traps import MYPY, not_a_formula
 
-__all__ = ["Claim", "MeanBound", "ProbBound", "Rounding", "Severity", "Statement", "set_digest"]
+__all__ = [
+    "Claim",
+    "ConditionalBound",
+    "Kind",
+    "MeanBound",
+    "ProbBound",
+    "QuantileBound",
+    "Rounding",
+    "Severity",
+    "Statement",
+    "set_digest",
+]
 
 SEMANTICS = 1
 JSON_TYPE = "safegym.claim"
@@ -27,7 +44,13 @@ JSON_KEYS = (
     *("hazard", "source", "severity", "rounding", "digest"),
 )
 Severity = Literal["catastrophic", "critical", "marginal", "negligible"]
-Kind = Literal["trace", "probability", "mean"]
+Kind = Literal["trace", "probability", "conditional", "quantile", "mean"]
+_KINDS: dict[type, Kind] = {
+    ProbBound: "probability",
+    ConditionalBound: "conditional",
+    QuantileBound: "quantile",
+    MeanBound: "mean",
+}
 
 LONGEST_ID = 120
 LONGEST_NOTE = 2000
@@ -39,9 +62,10 @@ class Claim:
     """What must hold.
 
     id: dotted name. statement: a formula (must hold on every episode), or a bound on a
-    probability or mean over episodes. confidence: 1 - error level, in (0, 1). hazard, source,
-    severity: why; they take no part in the digest. rounding: what to do with time bounds off the
-    clock's grid. Raises FormulaError or TypeError for anything malformed.
+    probability, a conditional probability, a quantile or a mean over episodes. confidence: 1 -
+    error level, in (0, 1). hazard, source, severity: why; they take no part in the digest.
+    rounding: what to do with time bounds off the clock's grid. Raises FormulaError or TypeError for
+    anything malformed.
     """
 
     id: str
@@ -66,26 +90,32 @@ class Claim:
 
     @property
     def kind(self) -> Kind:
-        """What the statement is about: each trace, a probability, or a mean over episodes."""
-        if isinstance(self.statement, Formula):
-            return "trace"
-        return "probability" if isinstance(self.statement, ProbBound) else "mean"
+        """What the statement is about: each trace, or something over episodes."""
+        return _KINDS.get(type(self.statement), "trace")
 
     @property
     def formula(self) -> Formula:
-        """The formula inside the statement, as written."""
+        """The formula inside the statement, as written; not a condition's."""
         if isinstance(self.statement, Formula):
             return self.statement
         return self.statement.formulas[0]
 
     @property
-    def failure_threshold(self) -> float | None:
-        """p0: the threshold on the probability that g fails; None unless a probability is claimed.
+    def condition(self) -> Formula | None:
+        """B of `prob(f, given=B)`: only episodes where it holds count. None for other claims."""
+        return self.statement.given if isinstance(self.statement, ConditionalBound) else None
 
-        1 - p for `prob(f) >= p`, rounded down where binary64 cannot hold it, so never looser.
+    @property
+    def failure_threshold(self) -> float | None:
+        """p0: the threshold on the probability that g fails; None unless one is claimed.
+
+        1 - p for `prob(f) >= p`, rounded down where binary64 cannot hold it, so never looser; with
+        a condition, of failing among the episodes where it holds. q for `quantile(f, q) > m`.
         """
         statement = self.statement
-        if not isinstance(statement, ProbBound):
+        if isinstance(statement, QuantileBound):
+            return statement.q
+        if not isinstance(statement, ProbBound | ConditionalBound):
             return None
         if statement.below:
             return statement.threshold
@@ -96,6 +126,9 @@ class Claim:
     @property
     def signals(self) -> tuple[Signal, ...]:
         """The signals read, in order of first appearance. FormulaError if two share a name."""
+        statement = self.statement
+        if isinstance(statement, ConditionalBound):
+            return signals_of(all_of(statement.formulas))
         return signals_of(self.formula)
 
     @property
@@ -160,23 +193,39 @@ class Claim:
             )
         return claim
 
+    if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
+
+        def __bool__(self) -> NoReturn:
+            """Refuses `if claim:`."""
+            raise TypeError(
+                f"Claim {self.id} has no truth value in Python: it is judged on a trace. Write "
+                f'`safegym.check(claim, trace).status == "satisfied"`, or `claim is not None` for '
+                "one that may be missing."
+            )
+
     @property  # last, because the name hides the decorator from here on
     def property(self) -> Formula:
         """The episode property g: what one episode must satisfy (docs/reference/language.md).
 
-        The formula of a bare statement and of `prob(f) >= p`, its negation for `prob(f) < p`.
+        The formula of a bare statement and of `prob(f) >= p`, its negation for `prob(f) < p`; with
+        a condition B, `B implies` that. For `quantile(f, q) > m`: f with every atom tightened by m.
         Raises FormulaError for a mean, which no single episode keeps or breaks.
         """
         statement = self.statement
         if isinstance(statement, Formula):
             return statement
+        if isinstance(statement, QuantileBound):
+            return statement.tightened
         if isinstance(statement, MeanBound):
             raise FormulaError(
                 f"Claim {self.id} is about a mean over episodes, so one episode neither keeps nor "
                 "breaks it; for a limit on each episode state "
                 f"fraction(...) {statement.comparison} {number_text(statement.threshold)}."
             )
-        return negation(statement.formula) if statement.below else statement.formula
+        wanted = negation(statement.formula) if statement.below else statement.formula
+        if isinstance(statement, ConditionalBound):
+            return statement.given.implies(wanted)
+        return wanted
 
 
 def _read(fields: Mapping[str, Any]) -> Claim:
@@ -220,13 +269,23 @@ def _check_id(found: object) -> None:
         )
 
 
+_UNBOUNDED = {
+    "Probability": "prob(...)",
+    "Conditional": "prob(..., given=...)",
+    "Quantile": "quantile(...)",
+    "Share": "fraction(...)",
+    "Mean": "mean(...)",
+}
+
+
 def _check_statement(claim: str, found: object) -> None:
-    if isinstance(found, (Formula, ProbBound, MeanBound)):
+    if isinstance(found, Statement):
         return
-    if type(found).__name__ in ("Probability", "Share", "Mean"):
+    if type(found).__name__ in _UNBOUNDED:
         raise TypeError(
-            f"Claim {claim}: {type(found).__name__.lower()} has no bound yet; compare it with a "
-            "number: `prob(f) < 0.01`, `fraction(f) >= 0.999`, `mean(fraction(f)) >= 0.99`."
+            f"Claim {claim}: {_UNBOUNDED[type(found).__name__]} has no bound yet; compare it with "
+            "a number: `prob(f) < 0.01`, `prob(f, given=b) >= 0.9`, `quantile(f, 0.05) > 0.1`, "
+            "`fraction(f) >= 0.999`, `mean(fraction(f)) >= 0.99`."
         )
     not_a_formula(f"Claim {claim}", found)
 

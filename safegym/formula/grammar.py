@@ -42,6 +42,7 @@ class Infix:
 
 JOIN = {"and": 4, "or": 3}
 INFIX: dict[str, Infix] = {
+    "given": Infix("given", 0, "none"),
     "iff": Infix("iff", 1, "none"),
     "xor": Infix("xor", 1, "none"),
     "implies": Infix("implies", 2, "right"),
@@ -124,5 +125,5 @@ ONE_TERM: dict[str, Operation] = {
 }
 MANY_TERMS: tuple[str, ...] = ("min", "max", "norm")
 CALLS: frozenset[str] = frozenset({*ONE_TERM, *MANY_TERMS, "prob", "fraction", "mean", "scaled"})
-OPEN_CALLS: frozenset[str] = frozenset({"between", "near", "all_of", "any_of"})
+OPEN_CALLS: frozenset[str] = frozenset({"between", "near", "all_of", "any_of", "quantile"})
 """Called with parentheses; without them each may be the name of a signal."""

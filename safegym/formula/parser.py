@@ -24,7 +24,7 @@ from safegym.formula.grammar import (
 from safegym.formula.leaves import LARGEST_INDEX_DIGITS, Leaves
 from safegym.formula.lexer import Token, tokens_of
 from safegym.formula.nodes import FALSE, TRUE, Formula
-from safegym.formula.statements import MeanBound, ProbBound, Statement
+from safegym.formula.statements import Statement
 from safegym.formula.terms import Signal
 from safegym.formula.windows import UNBOUNDED, Window
 
@@ -80,7 +80,7 @@ class Parser(Leaves):
     def statement(self) -> Statement:
         """Returns the statement that the whole text writes. Raises FormulaError."""
         found = self.value()
-        if not isinstance(found, (Formula, ProbBound, MeanBound)):
+        if not isinstance(found, Statement):
             self.fail(self.tokens[0], f"expected a formula, found {kind_of(found)}")
         return found
 
@@ -229,6 +229,8 @@ class Parser(Leaves):
         if self.ahead.text == ",":
             if opened.call is None:
                 self.expected("')' or an operator")
+            if opened.call.word == "prob" and self._given_keyword():
+                return
             self.take()
             self._operand()
             return
@@ -241,6 +243,19 @@ class Parser(Leaves):
                 self.values.append(opened.call.apply(arguments))
             except FormulaError as error:
                 raise self.placed(opened.token, error) from None
+
+    def _given_keyword(self) -> bool:
+        """Reads `, given=` as it is written in Python: the operator `given` of the text."""
+        comma, word = self.ahead, self.second
+        equals = self.tokens[min(self.place + 2, len(self.tokens) - 1)]
+        if word.text != "given" or equals.text != "=":
+            return False
+        for _ in range(3):
+            self.take()
+        found = INFIX["given"]
+        self._wait(Pending(comma, found.word, found.binds, infix=True))
+        self._operand()
+        return True
 
     def _reduce(self, binds: int, side: str, token: Token) -> None:
         """Applies waiting operators that bind tighter, or as tightly in a row from the left."""

@@ -1,32 +1,29 @@
 """What a claim may state besides a formula: bounds on a probability or a mean over episodes."""
 
 from dataclasses import dataclass
-from typing import NoReturn, get_args
+from typing import NoReturn
 
-from safegym.errors import FormulaError
-from safegym.formula.checks import finite, number_text
+from safegym.formula.checks import number_text
+from safegym.formula.conditional import Conditional, ConditionalBound
 from safegym.formula.expression import short
 from safegym.formula.nodes import Comparison, Formula, Fraction, check_formula, is_formula
+from safegym.formula.quantile import Quantile, QuantileBound
+from safegym.formula.thresholds import no_truth, threshold_of
 from safegym.formula.traps import MYPY, Unfinished, not_a_formula
 
-
-def _no_truth(text: str) -> NoReturn:
-    raise TypeError(
-        f"`{text}` has no truth value in Python. State one bound at a time, each in a claim of its "
-        "own: `prob(f) >= 0.9`, `prob(f) < 0.99`."
-    )
-
-
-def _threshold(value: object, comparison: object, what: str) -> float:
-    if comparison not in get_args(Comparison):
-        raise FormulaError(f"{what} is compared by < <= > >=, found {comparison!r:.20}.")
-    found = finite(value, f"The threshold of {what}")
-    if not 0 < found < 1:
-        raise FormulaError(
-            f"The threshold of {what} must lie strictly between 0 and 1, found {found!r}; "
-            "for 'always' or 'never' over all episodes state the bare formula."
-        )
-    return found
+__all__ = [
+    "Bound",
+    "Conditional",
+    "ConditionalBound",
+    "Mean",
+    "MeanBound",
+    "ProbBound",
+    "Probability",
+    "Quantile",
+    "QuantileBound",
+    "Share",
+    "Statement",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class ProbBound:
     def __post_init__(self) -> None:
         if not is_formula(self.formula):
             not_a_formula("prob", self.formula)
-        object.__setattr__(self, "threshold", _threshold(self.threshold, self.comparison, "prob"))
+        object.__setattr__(self, "threshold", threshold_of(self.threshold, self.comparison, "prob"))
 
     @property
     def formulas(self) -> tuple[Formula, ...]:
@@ -58,7 +55,7 @@ class ProbBound:
     if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
 
         def __bool__(self) -> NoReturn:
-            _no_truth(f"prob({short(self.formula)}) {self.comparison} {self.threshold}")
+            no_truth(f"prob({short(self.formula)}) {self.comparison} {self.threshold}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ class MeanBound:
 
     def __post_init__(self) -> None:
         check_formula(self.argument, "mean(fraction(...))")
-        object.__setattr__(self, "threshold", _threshold(self.threshold, self.comparison, "mean"))
+        object.__setattr__(self, "threshold", threshold_of(self.threshold, self.comparison, "mean"))
 
     @property
     def formulas(self) -> tuple[Formula, ...]:
@@ -84,7 +81,7 @@ class MeanBound:
     if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
 
         def __bool__(self) -> NoReturn:
-            _no_truth(f"mean(fraction({short(self.argument)})) {self.comparison} {self.threshold}")
+            no_truth(f"mean(fraction({short(self.argument)})) {self.comparison} {self.threshold}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +107,7 @@ class Probability(Unfinished):
     if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
 
         def __bool__(self) -> NoReturn:
-            _no_truth(f"prob({short(self.formula)})")
+            no_truth(f"prob({short(self.formula)})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +133,7 @@ class Share(Unfinished):
     if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
 
         def __bool__(self) -> NoReturn:
-            _no_truth(f"fraction({short(self.argument)})")
+            no_truth(f"fraction({short(self.argument)})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +159,9 @@ class Mean(Unfinished):
     if not MYPY:  # mypy reports truthy-bool only where there is no __bool__
 
         def __bool__(self) -> NoReturn:
-            _no_truth(f"mean(fraction({short(self.argument)}))")
+            no_truth(f"mean(fraction({short(self.argument)}))")
 
 
-Statement = Formula | ProbBound | MeanBound
+Bound = ProbBound | ConditionalBound | QuantileBound | MeanBound
+"""A bound on something over episodes; `isinstance` takes it."""
+Statement = Formula | Bound

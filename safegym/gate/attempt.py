@@ -1,32 +1,27 @@
 """One certification attempt: fresh episodes of a frozen policy until the tally is decided."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from safegym.audit.log import AuditLog
-from safegym.check.statistics.ledger import Attempt as LedgerEntry
-from safegym.check.statistics.ledger import AttemptLedger, AttemptOutcome, AttemptRecord
-from safegym.digest import digest_json
+from safegym.check.statistics.ledger import AttemptLedger
 from safegym.errors import EvidenceError
 from safegym.gate.events import AttemptClosed, AttemptStarted, EpisodeJudged, Listener, ignore
 from safegym.gate.evidence import Basis, evidence_json, gather
-from safegym.gate.judging import EpisodeBook, Judged, Reference, judge_all
-from safegym.gate.recount import attempt_levels
+from safegym.gate.judging import EpisodeBook, Judged, Reference
+from safegym.gate.recount import attempt_levels, stratum_weights
+from safegym.gate.repeats import Sample, reason, repeat, repeats_json
 from safegym.gate.setting import Setting, versions
 from safegym.gate.tally import Outcome, Tally
+from safegym.gate.ticket import Ticket, attempt_number, ticket
 from safegym.policy.base import Policy
+from safegym.scenario.determinism import Difference
 from safegym.verdict import Evidence
 
-LEDGER_OUTCOME: dict[Outcome, AttemptOutcome] = {
-    "certified": "certified",
-    "refuted": "refuted",
-    "futile": "inconclusive",
-    "exhausted": "inconclusive",
-    "abandoned": "abandoned",
-}
+__all__ = ["Attempt", "Certifier", "attempt_number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,122 +44,72 @@ class Attempt:
     replayed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """An attempt's number in the ledger.
+@dataclass(slots=True)
+class Run:
+    """What an attempt has gathered so far. repeated: indices of the episodes run again."""
 
-    entry: None for an ended attempt that is replayed. ended: that attempt. fresh: this policy
-    was never tried before, so its seeds are drawn now.
-    """
-
-    number: int
-    entry: LedgerEntry | None
-    ended: AttemptRecord | None = None
-    fresh: bool = False
-
-    def hold(self) -> AbstractContextManager[Any]:
-        """Keep other processes off this attempt while it runs."""
-        return nullcontext() if self.entry is None else self.entry
-
-    def close(self, outcome: Outcome, tally: Tally) -> None:
-        """Close the entry, or check the replay. Raises EvidenceError if the replay disagrees."""
-        if self.entry is not None:
-            self.entry.close(LEDGER_OUTCOME[outcome], details={"episodes": tally.episodes})
-        elif self.ended is not None and outcome != "abandoned":
-            _check_replay(self.ended, outcome, tally)
-
-
-def _check_replay(ended: AttemptRecord, outcome: Outcome, tally: Tally) -> None:
-    """Raises EvidenceError unless the replay ended like the attempt, or under a smaller cap."""
-    named = LEDGER_OUTCOME[outcome]
-    episodes = int(ended.details.get("episodes", tally.episodes))
-    if named == "inconclusive" and tally.cap < episodes:
-        return
-    if (named, tally.episodes) != (ended.outcome, episodes):
-        raise EvidenceError(
-            f"Attempt {ended.number} ended {ended.outcome} after {episodes} episodes before, and "
-            f"its replay ended {named} after {tally.episodes}: the same policy, scenario and seeds "
-            "must give the same episodes. Physics or code changed under the same digests; nothing "
-            "is certified."
-        )
-
-
-def _asked(policy_digest: str, setting: Setting) -> dict[str, str]:
-    """What makes two attempts the same one."""
-    return {
-        "policy": policy_digest,
-        "root": str(setting.plan.seed),
-        "terms": setting.terms_digest,
-    }
-
-
-def attempt_number(ledger: AttemptLedger, policy_digest: str, setting: Setting) -> int:
-    """The number that `ticket` would give, without starting anything."""
-    found = ledger.find(digest_json(_asked(policy_digest, setting)))
-    return ledger.next_attempt if found is None else found.number
-
-
-def ticket(ledger: AttemptLedger, policy_digest: str, setting: Setting) -> Ticket:
-    """The attempt of this policy: new, resumed, or a replay of one that ended.
-
-    Durable on return. The same policy on seeds of another root, or held to other thresholds or
-    levels, is another attempt: a second draw (docs/decisions/0002).
-    """
-    asked = _asked(policy_digest, setting)
-    subject = digest_json(asked)
-    found = ledger.find(subject)
-    if found is not None and found.outcome in ("certified", "refuted"):
-        return Ticket(found.number, None, found)
-    entry = ledger.start(subject, details=asked)
-    return Ticket(entry.number, entry, fresh=found is None)
+    tally: Tally
+    sample: Sample
+    failing: list[Judged] = field(default_factory=list[Judged])
+    surplus: list[Judged] = field(default_factory=list[Judged])
+    repeated: tuple[int, ...] = ()
+    differences: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Certifier:
-    """Runs attempts of one setting, numbered by the ledger, written to the log if there is one."""
+    """Runs attempts of one setting, numbered by the ledger, written to the log if there is one.
+
+    trained: seeds that this run's training has used, which may not certify; it grows in place.
+    """
 
     setting: Setting
     ledger: AttemptLedger
     log: AuditLog | None = None
     folder: Path | None = None
     listener: Listener = ignore
+    trained: AbstractSet[int] = frozenset()
 
     def attempt(self, policy: Policy) -> Attempt:
         """Certify `policy` on fresh seeds.
 
         The attempt's number is durable before episode 1; an attempt that is broken off counts.
+        Raises GateError if the scenario's files changed since it was loaded, EvidenceError if
+        episodes come out otherwise than the ledger remembers them.
         """
+        self.setting.refuse_changed()
         digest = policy.card.digest
         held = ticket(self.ledger, digest, self.setting)
         with held.hold():
-            tally = Tally(self.setting.obligations, held.number, self.setting.plan.cap)
-            started = self._started(digest, tally)
-            book = self._book(digest, tally.attempt)
-            failing: list[Judged] = []
+            run = Run(self.setting.tally(held.number), Sample(self.setting.plan.repeats))
+            started = self._started(digest, run.tally)
+            book = self._book(digest, run.tally.attempt)
+            seed_of = self._seeds(digest, held.number, held.fresh)
             try:
-                surplus = self._run(policy, tally, book, failing, held.fresh)
+                self._run(policy, run, book, seed_of, held)
                 book.flush()
+                outcome, reasons = self._concluded(policy, run, seed_of)
+                held.refuse_shorter(outcome, run.tally.episodes)
             except BaseException:
-                held.close("abandoned", tally)
+                held.close("abandoned", run.tally)
                 book.flush()
-                self._closed(tally, "abandoned", ("broken off",), [], started)
+                self._closed(run, "abandoned", ("broken off",), started)
                 raise
-            outcome = tally.outcome or "exhausted"
-            held.close(outcome, tally)
-        evidence = gather(tally, Basis(self.setting.assumptions(policy), book.root, versions()))
+            held.close(outcome, run.tally)
+        evidence = self._gathered(policy, run, book, outcome)
         references = self._evidence(evidence, digest, book, started)
-        self._closed(tally, outcome, tally.reasons, surplus, (*started, *references))
-        evidence = tuple(replace(item, surplus=len(surplus)) for item in evidence)
-        self.listener(AttemptClosed(tally.attempt, outcome, tally.reasons, evidence))
+        self._closed(run, outcome, reasons, (*started, *references))
+        evidence = tuple(replace(item, surplus=len(run.surplus)) for item in evidence)
+        self.listener(AttemptClosed(held.number, outcome, reasons, evidence))
         return Attempt(
-            tally.attempt,
+            held.number,
             digest,
             outcome,
-            tally.reasons,
+            reasons,
             evidence,
-            tally.episodes,
-            len(surplus),
-            (*failing, *(judged for judged in surplus if judged.violated)),
+            run.tally.episodes,
+            len(run.surplus),
+            (*run.failing, *(judged for judged in run.surplus if judged.violated)),
             references,
             held.ended is not None,
         )
@@ -172,28 +117,49 @@ class Certifier:
     def _run(
         self,
         policy: Policy,
-        tally: Tally,
+        run: Run,
         book: EpisodeBook,
-        failing: list[Judged],
-        fresh: bool,
-    ) -> list[Judged]:
-        claims = self.setting.claims
-        seed_of = self._seeds(policy.card.digest, tally.attempt, fresh)
-        with self.setting.campaign(policy, seed_of, episodes=tally.cap) as campaign:
+        seed_of: Callable[[int], int],
+        held: Ticket,
+    ) -> None:
+        setting, tally = self.setting, run.tally
+        with setting.campaign(policy, seed_of, episodes=tally.cap) as campaign:
             for index, trace in campaign:
-                judged = judge_all(claims, index, trace)
+                judged = setting.judged(index, trace)
                 book.add(judged)
+                run.sample.add(trace)
                 if judged.violated:
-                    failing.append(judged)
-                tally.add([verdict.status for verdict in judged.verdicts])
+                    run.failing.append(judged)
+                tally.add(judged.readings, setting.stratum(index, trace.seed))
+                held.follow(trace.digest)
                 self.listener(_progress(tally))
                 if tally.outcome is not None:
                     campaign.stop()
                     break
-            return [judge_all(claims, index, trace) for index, trace in campaign.surplus]
+            run.surplus.extend(setting.judged(index, trace) for index, trace in campaign.surplus)
+
+    def _concluded(
+        self, policy: Policy, run: Run, seed_of: Callable[[int], int]
+    ) -> tuple[Outcome, tuple[str, ...]]:
+        """The outcome; before it may be "certified", a sample of the episodes is run again."""
+        tally = run.tally
+        outcome = tally.outcome or "exhausted"
+        if outcome != "certified" or run.sample.most == 0:
+            return outcome, tally.reasons
+        run.repeated, run.differences = repeat(self.setting, policy, run.sample, seed_of)
+        if not run.differences:
+            return outcome, tally.reasons
+        return "unrepeatable", tuple(reason(difference) for difference in run.differences)
+
+    def _gathered(
+        self, policy: Policy, run: Run, book: EpisodeBook, outcome: Outcome
+    ) -> tuple[Evidence, ...]:
+        weights = stratum_weights(self.setting.plan)
+        basis = Basis(self.setting.assumptions(policy), book.root, versions(), weights)
+        return gather(run.tally, basis, outcome)
 
     def _seeds(self, digest: str, attempt: int, fresh: bool) -> Callable[[int], int]:
-        """Seeds of the attempt; at its first start, none that replay has used.
+        """Seeds of the attempt: none that training has drawn; at its first start, none replayed.
 
         Seeds burnt since then are its own failing episodes, which later policies were trained on.
         They follow from this frozen policy's digest, so it has never seen them.
@@ -202,10 +168,17 @@ class Certifier:
 
         def checked(index: int) -> int:
             seed = seed_of(index)
-            self.ledger.refuse_burnt(seed)
+            if seed in self.trained:
+                raise EvidenceError(
+                    f"Seed {seed} of episode {index} was drawn in this run's training, so the "
+                    "policy may have seen its episode; certify under another root: "
+                    f"GatePlan(seed={self.setting.plan.seed + 1})."
+                )
+            if fresh:
+                self.ledger.refuse_burnt(seed)
             return seed
 
-        return checked if fresh else seed_of
+        return checked
 
     def _book(self, digest: str, attempt: int) -> EpisodeBook:
         subject = {
@@ -244,27 +217,31 @@ class Certifier:
         written: tuple[Reference, ...] = ()
         for item in evidence:
             rests_on = [*started, *book.references.get(item.claim_id, [])]
-            payload = {**evidence_json(item), "policy": digest, "rests_on": rests_on}
+            found = evidence_json(item, version=self.setting.plan.version)
+            payload = {**found, "policy": digest, "rests_on": rests_on}
             written += self._append("evidence", payload)
         return written
 
     def _closed(
         self,
-        tally: Tally,
+        run: Run,
         outcome: Outcome,
         reasons: tuple[str, ...],
-        surplus: Sequence[Judged],
         rests_on: tuple[Reference, ...],
     ) -> None:
+        repeated = {}
+        if run.sample.most:
+            repeated = {"repeated": repeats_json(run.repeated, run.differences)}
         self._append(
             "attempt_closed",
             {
-                "attempt": tally.attempt,
+                "attempt": run.tally.attempt,
                 "outcome": outcome,
                 "reasons": list(reasons),
-                "episodes": tally.episodes,
-                "surplus": len(surplus),
-                "surplus_violated": sum(judged.violated for judged in surplus),
+                "episodes": run.tally.episodes,
+                "surplus": len(run.surplus),
+                "surplus_violated": sum(judged.violated for judged in run.surplus),
+                **repeated,
                 "rests_on": list(rests_on),
             },
         )
@@ -278,6 +255,6 @@ def _progress(tally: Tally) -> EpisodeJudged:
         f"certify, attempt {tally.attempt}",
         tally.episodes,
         tally.cap,
-        max(count.violations for count in tally.counts),
-        max(count.undecided for count in tally.counts),
+        max(count.seen.violations for count in tally.counts),
+        max(count.seen.undecided for count in tally.counts),
     )

@@ -1,5 +1,6 @@
 """Certify one policy on one scenario, outside of training."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,14 @@ from safegym.check.statistics.ledger import AttemptLedger
 from safegym.gate.attempt import Attempt, Certifier, attempt_number
 from safegym.gate.events import Listener, ignore
 from safegym.gate.freezing import record_frozen, refuse_unfrozen
-from safegym.gate.plan import Gate, GatePlan
+from safegym.gate.offered import refuse_unfit
+from safegym.gate.plan import Display, Gate, GatePlan
 from safegym.gate.registration import register
 from safegym.gate.setting import Setting, make_setting
 from safegym.gate.specification import refuse_hopeless
+from safegym.gate.strata import Strata
 from safegym.policy.base import Policy, as_policy
+from safegym.scenario.campaign import EngineName
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
 from safegym.verdict import Evidence
@@ -26,18 +30,32 @@ def certify(
     budget: int = 3_000,
     plan: GatePlan | None = None,
     out: str | Path | None = None,
+    display: Display | None = None,
+    strata: Strata | None = None,
     workers: int = 1,
+    engine: EngineName | None = None,
+    episode_seconds: float | None = None,
     listener: Listener = ignore,
 ) -> tuple[Evidence, ...]:
     """Evidence on each claim from at most `budget` fresh episodes of `policy`.
 
     claims: claims to certify, None for the scenario's own. plan: everything else that decides;
-    its cap is replaced by `budget`. out: folder for the audit trail, None for none. The attempt
-    is entered in the user's ledger either way and spends its level.
+    its cap is replaced by `budget`, and its display and strata by those given here. out: folder
+    for the audit trail, None for none. workers, engine, episode_seconds: who runs the episodes,
+    and how long one may take. The attempt is entered in the user's ledger either way and spends
+    its level. Evidence that was not released says in `joint` how it stands.
     Raises PolicyError where the policy cannot be frozen, GateError where nothing is certifiable.
     """
     setting = certification_setting(
-        scenario, claims=claims, budget=budget, plan=plan, workers=workers
+        scenario,
+        claims=claims,
+        budget=budget,
+        plan=plan,
+        display=display,
+        strata=strata,
+        workers=workers,
+        engine=engine,
+        episode_seconds=episode_seconds,
     )
     return certify_setting(setting, as_policy(policy), out=out, listener=listener).evidence
 
@@ -48,14 +66,19 @@ def certification_setting(
     claims: Any = None,
     budget: int = 3_000,
     plan: GatePlan | None = None,
+    display: Display | None = None,
+    strata: Strata | None = None,
     workers: int = 1,
+    engine: EngineName | None = None,
+    episode_seconds: float | None = None,
 ) -> Setting:
     """The setting of a certification without training."""
     spec = find(scenario) if isinstance(scenario, str) else scenario
     base = plan or GatePlan()
-    fixed = GatePlan.from_json({**base.to_json(), "cap": budget})
+    fixed = replace(base, cap=budget, display=display or base.display, strata=strata or base.strata)
     chosen = None if claims is None else tuple(claims)
-    return make_setting(spec, Gate(claims=chosen, plan=fixed), workers=workers)
+    gate = Gate(claims=chosen, plan=fixed)
+    return make_setting(spec, gate, workers=workers, engine=engine, episode_seconds=episode_seconds)
 
 
 def certify_setting(
@@ -82,7 +105,11 @@ def certify_setting(
 
 
 def log_decision(log: AuditLog, attempt: Attempt) -> None:
-    """Append what follows from an attempt outside of training."""
+    """Append what follows from an attempt outside of training.
+
+    Raises GateError for evidence on which nothing may be released.
+    """
+    refuse_unfit(attempt.evidence)
     certified = attempt.outcome == "certified"
     decision = log.append(
         "gate_decision",

@@ -9,6 +9,7 @@ from safegym.gate.attempt import Attempt, Certifier, attempt_number
 from safegym.gate.evidence import stored_evidence, stored_json
 from safegym.gate.freezing import record_frozen
 from safegym.gate.judging import Judged, Reference
+from safegym.gate.offered import refuse_unfit
 from safegym.gate.plan import GatePlan
 from safegym.gate.screen import Screen, Screener
 from safegym.policy.base import Policy
@@ -162,6 +163,7 @@ class GateKeeper:
             return self._logged(epoch, digest, stop, looked.references)
         self._refuse_another_registry(digest)
         attempt = self.certifier.attempt(policy)
+        refuse_unfit(attempt.evidence)
         self.tried.append(Tried(attempt.number, digest, attempt.outcome))
         if attempt.outcome == "certified" or not self.promoted:
             self.evidence = attempt.evidence

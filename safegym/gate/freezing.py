@@ -22,6 +22,14 @@ class Savable(Protocol):
 def refuse_unfrozen(policy: Policy) -> None:
     """Raise PolicyError if the policy's digest does not fix its behaviour."""
     card = policy.card
+    moving = moving_normaliser(policy)
+    if moving:
+        raise PolicyError(
+            f"Policy {card.name} acts behind a normaliser ({moving}) that still moves: with each "
+            "episode it would become another policy, and no evidence could name it. Freeze it with "
+            "the statistics as they stand: safegym.freeze(model), or set "
+            "model.get_vec_normalize_env().training = False and freeze then."
+        )
     if not card.is_known:
         raise PolicyError(
             f"Policy {card.name} ({card.kind}, digest {card.digest!r}) is an object whose weights "
@@ -33,6 +41,18 @@ def refuse_unfrozen(policy: Policy) -> None:
             f"Policy {card.name} acts in {card.mode} mode; the gate judges deterministic policies. "
             "Freeze it with deterministic actions."
         )
+
+
+def moving_normaliser(policy: Policy) -> str:
+    """Type name of a normaliser that updates its statistics as it acts, "" if there is none.
+
+    Found through stable-baselines3's own door, `get_vec_normalize_env`, on the wrapped model.
+    """
+    model = getattr(policy, "_model", policy)
+    door = getattr(model, "get_vec_normalize_env", None)
+    normaliser = door() if callable(door) else None
+    moves = bool(getattr(normaliser, "training", False) and getattr(normaliser, "norm_obs", False))
+    return type(normaliser).__name__ if moves else ""
 
 
 def policy_folder(run: Path, digest: str) -> Path:

@@ -1,17 +1,27 @@
 """Judging the traces of a campaign and keeping what the audit trail needs of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from safegym.audit.log import AuditLog
-from safegym.check.monitor import judge
 from safegym.digest import digest_json
 from safegym.formula.claim import Claim
+from safegym.gate.reading import Finding, Reading, find, finding_json, number, verdict_json
 from safegym.trace.model import Trace
 from safegym.trace.store import ShardWriter
 from safegym.verdict import Verdict
+
+__all__ = [
+    "SHARD",
+    "EpisodeBook",
+    "Judged",
+    "Reference",
+    "judge_all",
+    "number",
+    "verdict_json",
+]
 
 SHARD = 100
 """Episodes a shard. Fixed, so that shards do not depend on workers or timing."""
@@ -19,21 +29,40 @@ SHARD = 100
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One episode with its verdicts, in the claims' order."""
+    """One episode with what was found on each claim, in the claims' order.
+
+    options: what its reset was given besides the seed.
+    """
 
     index: int
     trace: Trace
-    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The findings that are verdicts: all but those on claims about a mean."""
+        return tuple(finding for finding in self.findings if isinstance(finding, Verdict))
 
     @property
     def violated(self) -> bool:
         """Whether any claim was violated."""
-        return any(verdict.status == "violated" for verdict in self.verdicts)
+        return any(reading.violated for reading in self.readings)
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """What the statistics take of it."""
+        return tuple(Reading.of(finding) for finding in self.findings)
 
 
-def judge_all(claims: Sequence[Claim], index: int, trace: Trace) -> Judged:
-    """Judge one trace on every claim."""
-    return Judged(index, trace, tuple(judge(claim, trace) for claim in claims))
+def judge_all(
+    claims: Sequence[Claim],
+    index: int,
+    trace: Trace,
+    options: Mapping[str, Any] | None = None,
+) -> Judged:
+    """Judge one trace on every claim; measure it for claims about a mean."""
+    return Judged(index, trace, tuple(find(claim, trace) for claim in claims), options or {})
 
 
 Reference = dict[str, str]
@@ -89,19 +118,23 @@ class EpisodeBook:
             },
         )
         for position, claim in enumerate(self.claims):
-            record = self.log.append(
-                "verdict",
-                {
-                    **self.subject,
-                    "claim_id": claim.id,
-                    "claim_digest": claim.digest,
-                    "verdicts": [
-                        {"trace": judged.trace.digest, **verdict_json(judged.verdicts[position])}
-                        for judged in batch
-                    ],
-                    "rests_on": [shard.reference()],
-                },
+            found = [finding_json(judged.findings[position]) for judged in batch]
+            kind, entries = (
+                ("measurement", "measured")
+                if claim.kind == "mean"
+                else (
+                    "verdict",
+                    "verdicts",
+                )
             )
+            payload = {
+                **self.subject,
+                "claim_id": claim.id,
+                "claim_digest": claim.digest,
+                entries: found,
+                "rests_on": [shard.reference()],
+            }
+            record = self.log.append(kind, payload)
             self.references.setdefault(claim.id, []).append(record.reference())
 
     @property
@@ -118,20 +151,3 @@ def _free(path: Path) -> Path:
         times += 1
         found = path.with_name(f"{path.stem}.again-{times}{path.suffix}")
     return found
-
-
-def number(value: float) -> float | str:
-    """A number as records carry it: finite, or the strings "inf" and "-inf"."""
-    if value in (float("inf"), float("-inf")):
-        return "inf" if value > 0 else "-inf"
-    return value + 0.0
-
-
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """What a verdict record keeps of one verdict."""
-    robustness = verdict.robustness
-    return {
-        "status": verdict.status,
-        "lo": None if robustness is None else number(robustness.lo),
-        "hi": None if robustness is None else number(robustness.hi),
-    }

@@ -1,7 +1,7 @@
 """The gate of a training run: a gate keeper whose log survives kills together with the trainer."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -13,6 +13,7 @@ from safegym.gate.decide import Decision, GateKeeper
 from safegym.gate.events import Listener, LogResumed, ignore
 from safegym.gate.setting import Setting
 from safegym.policy.base import Policy
+from safegym.scenario.seeds import episode_seed
 
 LOG_SIZE = "log_size"
 
@@ -65,6 +66,11 @@ class EpochReport(Protocol):
         """The policy that the epoch's checkpoint holds."""
         ...
 
+    @property
+    def starts(self) -> Sequence[int]:
+        """Episodes that each training slot has begun since the run began."""
+        ...
+
 
 def open_again(
     folder: Path, resume_from: int | Literal["checkpoint"], listener: Listener
@@ -81,7 +87,7 @@ class TrainingGate:
     """A `GateKeeper` as the trainer sees it. Each decision is sealed before it is returned.
 
     The trainer's checkpoints carry the size of the log, so that a resumed run sets aside exactly
-    the records of what it does again.
+    the records of what it does again. root: of the training seeds.
     """
 
     setting: Setting
@@ -89,11 +95,16 @@ class TrainingGate:
     folder: Path
     listener: Listener = ignore
     keeper: GateKeeper | None = None
+    root: int = 0
+    trained: set[int] = field(default_factory=set[int])
+    begun: dict[int, int] = field(default_factory=dict[int, int])
 
     def begin(self, log: AuditLog) -> None:
         """Start with a new log."""
-        certifier = Certifier(self.setting, self.ledger, log, self.folder / "traces", self.listener)
-        self.keeper = GateKeeper(certifier)
+        folder = self.folder / "traces"
+        self.keeper = GateKeeper(
+            Certifier(self.setting, self.ledger, log, folder, self.listener, self.trained)
+        )
 
     @property
     def log(self) -> AuditLog:
@@ -106,6 +117,7 @@ class TrainingGate:
     def after_epoch(self, report: EpochReport, freeze: Callable[[], Policy]) -> Decision:
         """Log the epoch, decide, and seal."""
         self._epoch(report)
+        self._remember(report.starts)
         decision = self._keeper().after_epoch(report, freeze)
         self.log.checkpoint()
         return decision
@@ -130,6 +142,15 @@ class TrainingGate:
         log = open_again(self.folder, size, self.listener)
         self.begin(log)
         self._keeper().restore(state, load)
+
+    def _remember(self, starts: Sequence[int]) -> None:
+        """Take in the seeds of the training episodes begun since the last epoch."""
+        scenario, claims = self.setting.spec.digest, self.setting.claims_digest
+        for slot, upto in enumerate(starts):
+            for number in range(self.begun.get(slot, 0), upto):
+                seed = episode_seed(self.root, "", scenario, claims, "train", slot, number)
+                self.trained.add(seed)
+            self.begun[slot] = max(upto, self.begun.get(slot, 0))
 
     def _keeper(self) -> GateKeeper:
         if self.keeper is None:

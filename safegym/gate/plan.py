@@ -2,13 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 from safegym.digest import digest_json
 from safegym.errors import GateError
 from safegym.formula.claim import Claim
+from safegym.gate.strata import Strata
 
 LARGEST_SEED = 2**53 - 1
+VERSION: Final = 2
+LATER: Final[Mapping[str, Any]] = {
+    "version": 1,
+    "display": "one at a time",
+    "repeats": 0,
+    "strata": None,
+}
+"""What a plan of version 1 did not say, and what it meant by that."""
+FEWEST_REPEATS: Final = 3
+Display = Literal["one at a time", "holm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,11 @@ class GatePlan:
     keep_best: screened checkpoints kept for certification.
     seed: root of the evidence streams. copies: environments stepped together; no result depends
     on it.
+    display: how verdicts of claims are called where nothing is released: "one at a time", or
+    "holm" (claims are called shown only where Holm allows it for all of them together).
+    repeats: most episodes of a certified attempt that are run again to see whether they repeat
+    (one in a hundred, at least 3). strata: a declared mix of conditions, None for the scenario's
+    own draws. version: of the plan's meaning; logs of version 1 are read as they were written.
     """
 
     gate_every: int = 20_480
@@ -42,6 +58,10 @@ class GatePlan:
     keep_best: int = 3
     seed: int = 0
     copies: int = 64
+    display: Display = "one at a time"
+    repeats: int = 20
+    strata: Strata | None = None
+    version: int = VERSION
 
     def __post_init__(self) -> None:
         positive = (
@@ -62,9 +82,12 @@ class GatePlan:
                 f"GatePlan(seed={seed!r}): give a whole number of at least 0 and at most "
                 f"{LARGEST_SEED} (2**53 - 1), which canonical JSON holds exactly."
             )
-        if not 0.0 < self.level < 1.0:
-            raise GateError(f"GatePlan(level={self.level!r}): give an error level inside (0, 1).")
-        if self.lift is not None and not 0.0 < self.lift < 1.0:
+        if not _is_probability(self.level):
+            raise GateError(
+                f"GatePlan(level={self.level!r}): give an error level inside (0, 1), e.g. "
+                "level=0.05. Level 0 would ask for certainty, which no number of episodes gives."
+            )
+        if self.lift is not None and not _is_probability(self.lift):
             raise GateError(
                 f"GatePlan(lift={self.lift!r}): give a probability inside (0, 1), e.g. lift=0.99, "
                 "or None to keep trace-level claims as observed invariants."
@@ -74,24 +97,88 @@ class GatePlan:
                 f"GatePlan(verification_threshold={self.verification_threshold!r}): it multiplies "
                 "each claim's threshold; give at least 1."
             )
+        self._check_later()
+
+    def _check_later(self) -> None:
+        if self.display not in get_args(Display):
+            raise GateError(
+                f"GatePlan(display={self.display!r}): write one of {', '.join(get_args(Display))}."
+            )
+        if self.strata is not None and not isinstance(self.strata, Strata):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise GateError(
+                f"GatePlan(strata={self.strata!r:.60}): write strata=Strata((Stratum(...), ...))."
+            )
+        if self.version == 1:
+            said = [name for name in LATER if getattr(self, name) != LATER[name]]
+            if said:
+                raise GateError(f"A gate plan of version 1 has no {', '.join(said)}.")
+            return
+        if self.version != VERSION:
+            raise GateError(
+                f"GatePlan(version={self.version!r}): this safegym reads versions 1 and {VERSION}."
+            )
+        repeats: Any = self.repeats
+        if type(repeats) is not int or repeats < FEWEST_REPEATS:
+            raise GateError(
+                f"GatePlan(repeats={repeats!r}): at least {FEWEST_REPEATS} episodes of a certified "
+                f"attempt are run again; give a whole number from {FEWEST_REPEATS}."
+            )
+        self._check_rounds()
+
+    def _check_rounds(self) -> None:
+        look = 1 if self.strata is None else self.strata.look
+        if look > self.cap:
+            raise GateError(
+                f"A round of these strata takes {look} episodes, more than the cap of {self.cap}: "
+                f"GatePlan(cap={look}), weights with a smaller denominator, or "
+                'Strata(..., mode="random").'
+            )
+
+    @property
+    def episodes(self) -> int:
+        """Most episodes of one attempt: the cap, down to whole rounds of the strata."""
+        return self.cap - self.cap % self.look
+
+    @property
+    def look(self) -> int:
+        """Episodes between two looks at the statistics: 1, or a round of the strata."""
+        return 1 if self.strata is None else self.strata.look
 
     def to_json(self) -> dict[str, Any]:
-        """All fields, for the log."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        """All fields of the plan's version, for the log."""
+        names = [item.name for item in fields(self)]
+        if self.version == 1:
+            names = [name for name in names if name not in LATER]
+        data = {name: getattr(self, name) for name in names}
+        if self.strata is not None:
+            data["strata"] = self.strata.to_json()
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "GatePlan":
-        """The plan of `to_json`. Raises GateError for unknown or missing fields."""
+        """The plan of `to_json`, of any version. Raises GateError for unknown or missing fields."""
+        given = {**data} if "version" in data else {**data, **LATER}
         names = {item.name for item in fields(cls)}
-        if set(data) != names:
-            odd = sorted(set(data) ^ names)
-            raise GateError(f"This gate plan has unknown or missing fields: {', '.join(odd)}.")
-        return cls(**data)
+        odd = set(given) ^ names | {
+            name for name in LATER if "version" not in data and name in data
+        }
+        if odd:
+            found = ", ".join(sorted(odd))
+            raise GateError(f"This gate plan has unknown or missing fields: {found}.")
+        if given["strata"] is not None:
+            given["strata"] = Strata.from_json(given["strata"])
+        return cls(**given)
 
     @property
     def digest(self) -> str:
         """Digest over all fields."""
         return digest_json(self.to_json())
+
+
+def _is_probability(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0.0 < value < 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from safegym.digest import digest_json
 from safegym.gate.evidence import Basis, evidence_json, gather
 from safegym.gate.obligation import Obligation
 from safegym.gate.plan import GatePlan
-from safegym.gate.screen import Watch
-from safegym.gate.tally import Tally
-from safegym.verdict import Status
+from safegym.gate.reading import Reading
+from safegym.gate.setting import attempt_tally
+from safegym.gate.tally import Outcome, Tally
+from safegym.gate.watch import make_watch
 
 Key = tuple[str, str, int, int]
 """(stream, policy digest, attempt, epoch): one campaign."""
@@ -30,14 +31,16 @@ def key_of(payload: Mapping[str, Any]) -> Key:
 
 @dataclass(slots=True)
 class Campaign:
-    """digests: traces in index order. judged: claim id -> (trace digest, status) as judged again.
+    """digests: traces in index order. seeds: theirs. judged: claim id -> (trace digest, reading).
 
-    earlier: digests of the same campaign when it ran before in this log.
+    Readings are those judged again. earlier: digests of the same campaign when it ran before in
+    this log.
     """
 
     digests: list[str] = field(default_factory=list[str])
-    judged: dict[str, list[tuple[str, Status]]] = field(
-        default_factory=dict[str, list[tuple[str, Status]]]
+    seeds: list[int] = field(default_factory=list[int])
+    judged: dict[str, list[tuple[str, Reading]]] = field(
+        default_factory=dict[str, list[tuple[str, Reading]]]
     )
     earlier: tuple[str, ...] = ()
     ended: bool = False
@@ -55,60 +58,87 @@ class Campaign:
             return "the same seeds gave other episodes when this attempt ran before"
         return ""
 
-    def statuses(self, claim_id: str) -> list[Status]:
-        """Statuses on one claim, each episode exactly once. Raises ValueError otherwise."""
+    def readings(self, claim_id: str) -> list[Reading]:
+        """Readings of one claim, each episode exactly once. Raises ValueError otherwise."""
         judged = self.judged.get(claim_id, [])
         if [digest for digest, _ in judged] != self.digests:
             raise ValueError(
                 f"{claim_id} was judged on {len(judged)} traces, which are not the campaign's "
                 f"{len(self.digests)} episodes in their order"
             )
-        return [status for _, status in judged]
+        return [reading for _, reading in judged]
 
-    def tally(self, items: Sequence[Obligation], attempt: int, cap: int) -> Tally:
+    def tally(self, items: Sequence[Obligation], attempt: int, plan: GatePlan) -> Tally:
         """The attempt counted again. Raises ValueError if it went on after it was decided."""
         if self._tally is None:
-            tally = Tally(tuple(items), attempt, cap)
-            columns = [self.statuses(item.claim.id) for item in items]
-            for row in zip(*columns, strict=True):
+            tally = attempt_tally(items, plan, attempt)
+            columns = [self.readings(item.claim.id) for item in items]
+            for index, row in enumerate(zip(*columns, strict=True)):
                 if tally.outcome is not None:
                     raise ValueError("episodes go on after the attempt was decided")
-                tally.add(row)
+                tally.add(row, self._stratum(plan, index))
             self._tally = tally
         return self._tally
 
+    def _stratum(self, plan: GatePlan, index: int) -> str:
+        return "" if plan.strata is None else plan.strata.of(index, self.seeds[index]).name
+
     def attempt_evidence(
-        self, payload: Mapping[str, Any], items: Sequence[Obligation], cap: int
+        self,
+        payload: Mapping[str, Any],
+        items: Sequence[Obligation],
+        plan: GatePlan,
+        *,
+        repeats: bool,
     ) -> dict[str, Any]:
-        """What an evidence record of this attempt must say."""
-        tally = self.tally(items, payload["attempt"], cap)
-        basis = Basis(tuple(payload["assumptions"]), digest_json(self.digests), payload["versions"])
-        found = {item.claim_id: item for item in gather(tally, basis)}[payload["claim_id"]]
-        return {name: value for name, value in evidence_json(found).items() if name not in TAKEN}
+        """What an evidence record of this attempt must say.
+
+        repeats: False where the attempt's end says that an episode did not repeat.
+        """
+        tally = self.tally(items, payload["attempt"], plan)
+        withdrawn = not repeats and tally.outcome == "certified"
+        outcome: Outcome | None = "unrepeatable" if withdrawn else tally.outcome
+        basis = Basis(
+            tuple(payload["assumptions"]),
+            digest_json(self.digests),
+            payload["versions"],
+            stratum_weights(plan),
+        )
+        gathered = {item.claim_id: item for item in gather(tally, basis, outcome)}
+        found = gathered[payload["claim_id"]]
+        data = evidence_json(found, version=plan.version)
+        return {name: value for name, value in data.items() if name not in TAKEN}
 
     def screen_evidence(
         self, payload: Mapping[str, Any], item: Obligation, plan: GatePlan
     ) -> dict[str, Any]:
         """What an evidence record of this screen must say."""
-        statuses = self.statuses(item.claim.id)
-        watch = Watch.of(item, plan, degradation=bool(payload["watched"]))
-        for status in statuses:
-            watch.add(status)
-        return {**watch.to_json(statuses), "trace_root": digest_json(self.digests)}
+        watch = make_watch(item, plan, degradation=bool(payload["watched"]))
+        for reading in self.readings(item.claim.id):
+            watch.add(reading)
+        return {**watch.to_json(), "trace_root": digest_json(self.digests)}
+
+
+def stratum_weights(plan: GatePlan) -> dict[str, str]:
+    """Stratum -> exact weight, in order."""
+    return {} if plan.strata is None else {s.name: s.weight for s in plan.strata.strata}
 
 
 def attempt_started(
     payload: Mapping[str, Any], items: Sequence[Obligation], plan: GatePlan
 ) -> dict[str, Any]:
     """What an attempt_started record of that number must say of plan and levels."""
-    tally = Tally(tuple(items), payload["attempt"], plan.cap)
-    return {"cap": plan.cap, "root": str(plan.seed), **attempt_levels(tally)}
+    tally = attempt_tally(items, plan, payload["attempt"])
+    return {"cap": tally.cap, "root": str(plan.seed), **attempt_levels(tally)}
 
 
 def attempt_levels(tally: Tally) -> dict[str, Any]:
     """The levels that an attempt spends, and the clean episodes that would certify at them."""
-    processes = {c.obligation.claim.id: c.process for c in tally.counts if c.process is not None}
     return {
-        "clean_episodes_needed": max(process.first_clean for process in processes.values()),
-        "levels": {claim: float(process.level) for claim, process in processes.items()},
+        "clean_episodes_needed": max(count.first_clean for count in tally.estimated),
+        "levels": {
+            count.obligation.claim.id: float(count.level)
+            for count in tally.estimated
+            if count.level is not None
+        },
     }

@@ -11,14 +11,15 @@ from typing import Any
 
 from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
-from safegym.check.monitor import judge
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim, set_digest
-from safegym.gate.judging import verdict_json
+from safegym.gate.evidence import NOT_REPEATED
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
+from safegym.gate.reading import Reading, find, finding_json
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of
-from safegym.gate.registration import obligation_json
+from safegym.gate.registration import registered_json
+from safegym.gate.rerun import reasons_of, repeats_fault
 from safegym.gate.setting import terms_digest
 from safegym.policy.stored import DOCUMENT, WEIGHTS, stored_digest
 from safegym.scenario.seeds import episode_seed
@@ -70,6 +71,7 @@ class _Rederivation:
         self._campaigns: dict[Key, Campaign] = {}
         self._attempts: dict[int, Key] = {}
         self._evidence: dict[str, Mapping[str, Any]] = {}
+        self._withdrawn: set[Key] = set()
 
     def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
         handlers = {
@@ -81,6 +83,7 @@ class _Rederivation:
             "attempt_closed": self._attempt_closed,
             "trace_shard": self._shard,
             "verdict": self._verdicts,
+            "measurement": self._verdicts,
             "evidence": self._evidence_record,
             "gate_decision": self._decision,
         }
@@ -119,12 +122,15 @@ class _Rederivation:
         if run.plan.digest != record.payload["digest"]:
             yield "the plan does not give its digest", False
         run.obligations = obligations(run.claims.values(), run.plan)
-        if [obligation_json(o, run.plan) for o in run.obligations] != record.payload["obligations"]:
+        derived = registered_json(run.obligations, run.plan)
+        if derived["obligations"] != record.payload["obligations"]:
             yield "thresholds, levels or kinds differ from what claims and plan give", False
         if run.claims_digest != record.payload["claims_digest"]:
             yield "the claim set does not give its digest", False
-        if terms_digest(run.obligations) != record.payload["terms_digest"]:
+        if terms_digest(run.obligations, run.plan.strata) != record.payload["terms_digest"]:
             yield "claims and plan do not give the digest of their terms", False
+        if run.plan.version > 1:
+            yield from _differing(record.payload, derived)
 
     def _policy(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
         """Weights and architecture must give the digest that everything else names."""
@@ -162,20 +168,26 @@ class _Rederivation:
 
     def _attempt_closed(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
-        number = payload["attempt"]
-        campaign = self._campaigns[self._attempts[number]]
+        number, key = payload["attempt"], self._attempts[payload["attempt"]]
+        campaign = self._campaigns[key]
         campaign.ended = True
         if payload["outcome"] == "abandoned":
             return
-        tally = campaign.tally(run.obligations, number, run.plan.cap)
-        yield from _differing(
-            payload,
-            {
-                "outcome": tally.outcome or "exhausted",
-                "episodes": tally.episodes,
-                "reasons": list(tally.reasons),
-            },
-        )
+        tally = campaign.tally(run.obligations, number, run.plan)
+        expected = {
+            "outcome": tally.outcome or "exhausted",
+            "episodes": tally.episodes,
+            "reasons": list(tally.reasons),
+        }
+        repeated = payload.get("repeated", {"indices": [], "differences": []})
+        wrong = repeats_fault(repeated, campaign, tally.outcome, run.plan)
+        if wrong:
+            yield wrong, False
+        if bool(repeated["differences"]) != (key in self._withdrawn):
+            yield "evidence and the attempt's end differ on whether its episodes repeat", False
+        if repeated["differences"]:
+            expected |= {"outcome": "unrepeatable", "reasons": reasons_of(repeated)}
+        yield from _differing(payload, expected)
 
     def _shard(self, record: AuditRecord) -> Findings:
         payload, shard = record.payload, record.payload["shard"]
@@ -191,6 +203,7 @@ class _Rederivation:
         if [trace.digest for trace in traces] != payload["traces"]:
             yield "the shard holds other traces than the record names", False
         campaign = self._campaigns.setdefault(key, Campaign())
+        campaign.seeds.extend(trace.seed for trace in traces)
         wrong = campaign.add_traces(payload["first_index"], [trace.digest for trace in traces])
         if wrong:
             yield wrong, False
@@ -217,6 +230,20 @@ class _Rederivation:
             return f"episode {index} is of another policy or scenario"
         if (trace.horizon, str(trace.clock.dt)) != (scenario["horizon"], scenario["dt"]):
             return f"episode {index} has another horizon or clock than the scenario"
+        return self._stratum_fault(trace, index)
+
+    def _stratum_fault(self, trace: Trace, index: int) -> str:
+        """Whether the episode ran under what its stratum draws from its seed."""
+        strata = self._run.plan.strata
+        if strata is None:
+            return ""
+        stratum = strata.of(index, trace.seed)
+        for name, value in stratum.options(trace.seed)["parameters"].items():
+            if trace.parameters.get(name) != value:
+                return (
+                    f"episode {index} belongs to stratum {stratum.name} with {name} = {value!r}, "
+                    f"and recorded {trace.parameters.get(name)!r}"
+                )
         return ""
 
     def _verdicts(self, record: AuditRecord) -> Findings:
@@ -233,20 +260,25 @@ class _Rederivation:
             if origin != key:
                 yield "it judges episodes of another campaign", False
             traces.extend(found)
-        again = [judge(claim, trace) for trace in traces]
-        derived = [{"trace": v.trace_digest, **verdict_json(v)} for v in again]
-        for position, (new, old) in enumerate(zip(derived, payload["verdicts"], strict=False)):
+        kind = "measurement" if claim.kind == "mean" else "verdict"
+        if record.kind != kind:
+            yield f"claim {claim.id} takes {kind} records, found a {record.kind} record", False
+        logged = payload["measured" if record.kind == "measurement" else "verdicts"]
+        again = [find(claim, trace) for trace in traces]
+        derived = [finding_json(finding) for finding in again]
+        for position, (new, old) in enumerate(zip(derived, logged, strict=False)):
             if new != old:
-                yield f"verdict {position} on {claim.id} comes out as {new}, logged {old}", False
-        if len(derived) != len(payload["verdicts"]):
-            yield f"{len(payload['verdicts'])} verdicts on {len(derived)} traces", False
+                yield f"{kind} {position} on {claim.id} comes out as {new}, logged {old}", False
+        if len(derived) != len(logged):
+            yield f"{len(logged)} {kind}s on {len(derived)} traces", False
         judged = self._campaigns.setdefault(key, Campaign()).judged
-        judged.setdefault(claim.id, []).extend((v.trace_digest, v.status) for v in again)
+        judged.setdefault(claim.id, []).extend((f.trace_digest, Reading.of(f)) for f in again)
 
     def _evidence_record(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
         self._evidence[record.payload_digest] = payload
-        campaign = self._campaigns.get(key_of(payload))
+        key = key_of(payload)
+        campaign = self._campaigns.get(key)
         if campaign is None or payload["claim_id"] not in campaign.judged:
             yield "the verdicts it counts are missing", True
             return
@@ -254,7 +286,12 @@ class _Rederivation:
             item = run.obligation(payload["claim_id"])
             expected = campaign.screen_evidence(payload, item, run.plan)
         else:
-            expected = campaign.attempt_evidence(payload, run.obligations, run.plan.cap)
+            repeats = not str(payload["method"]).endswith(NOT_REPEATED)
+            if not repeats:
+                self._withdrawn.add(key)
+            expected = campaign.attempt_evidence(
+                payload, run.obligations, run.plan, repeats=repeats
+            )
         yield from _differing(payload, expected)
 
     def _decision(self, record: AuditRecord) -> Findings:
@@ -274,7 +311,9 @@ class _Rederivation:
             yield f"promoted on the evidence of {len(numbers)} attempts; one is needed", False
             return
         key: Key = ("certify", policy, numbers.pop(), 0)
-        outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan.cap).outcome
+        outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan).outcome
+        if key in self._withdrawn:
+            yield f"promoted, but an episode of attempt {key[2]} did not repeat", False
         if outcome != "certified":
             yield f"promoted, but attempt {key[2]} comes out as {outcome or 'open'}", False
         for item in run.obligations:

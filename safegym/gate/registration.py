@@ -6,6 +6,7 @@ from typing import Any
 from safegym.audit.log import AuditLog
 from safegym.check.statistics.levels import spent_level
 from safegym.check.statistics.planning import certification_plan
+from safegym.gate.counts import make_count
 from safegym.gate.obligation import Obligation
 from safegym.gate.plan import GatePlan
 from safegym.gate.setting import Setting, versions
@@ -15,6 +16,9 @@ MEANING = (
     "in at most that claim's level of all runs; it is not the probability that a released policy "
     "is unsafe"
 )
+
+SEEDS = "SeedSequence(SHA-256(root, policy, scenario, claims), (stream, attempt, index))"
+REPEATS = "of a certified attempt the first, the last, and by their seeds 1 in 100, at least 3"
 
 
 def register(
@@ -70,15 +74,36 @@ def plan_json(setting: Setting) -> dict[str, Any]:
         "claims_digest": setting.claims_digest,
         "terms_digest": setting.terms_digest,
         "scenario_digest": setting.spec.digest,
-        "obligations": [obligation_json(item, setting.plan) for item in setting.obligations],
+        **registered_json(setting.obligations, setting.plan),
         "spending": "level * 6 / (pi^2 j^2) at attempt j",
-        "release_level": max(i.level for i in setting.obligations if i.threshold is not None),
         "meaning": MEANING,
     }
 
 
+def registered_json(items: Sequence[Obligation], plan: GatePlan) -> dict[str, Any]:
+    """What of the registration follows from claims and plan, under the plan's version."""
+    data: dict[str, Any] = {
+        "obligations": [obligation_json(item, plan) for item in items],
+        "release_level": max(i.level for i in items if i.threshold is not None),
+    }
+    if plan.version == 1:
+        return data
+    return {
+        **data,
+        "cap": plan.episodes,
+        "look": plan.look,
+        "display": plan.display,
+        "seeds": {"root": str(plan.seed), "rule": SEEDS},
+        "repeats": {"at_most": plan.repeats, "rule": REPEATS},
+        "strata": None if plan.strata is None else plan.strata.to_json(),
+    }
+
+
 def obligation_json(item: Obligation, plan: GatePlan) -> dict[str, Any]:
-    """An obligation as the log registers it, with what its first attempt will take."""
+    """An obligation as the log registers it, with what its first attempt will take.
+
+    Since version 2 also the level of every attempt that the plan allows.
+    """
     data: dict[str, Any] = {
         "claim": item.claim.id,
         "claim_digest": item.claim.digest,
@@ -87,8 +112,25 @@ def obligation_json(item: Obligation, plan: GatePlan) -> dict[str, Any]:
         "level": item.level,
         "lifted": item.lifted,
     }
-    if item.threshold is not None:
-        first = certification_plan(item.threshold, spent_level(item.level, 1), cap=plan.cap)
-        data["threshold"] = str(item.threshold)
-        data["attempt_1"] = first.text()
+    if item.threshold is None:
+        return data
+    first = spent_level(item.level, 1)
+    data["threshold"] = str(item.threshold)
+    if item.kind == "mean":
+        data["attempt_1"] = mean_text(item, first)
+    else:
+        data["attempt_1"] = certification_plan(item.threshold, first, cap=plan.cap).text()
+    if plan.version > 1:
+        data["below"] = item.below
+        data["levels"] = [spent_level(item.level, j) for j in range(1, plan.attempts + 1)]
     return data
+
+
+def mean_text(item: Obligation, level: float) -> str:
+    """What a claim about a mean takes at that level, in a line."""
+    sign = "<" if item.below else ">"
+    needed = make_count(item, 1).first_clean
+    return (
+        f"mean {sign} {float(item.threshold or 0):.6g} at level {level:.4g}: {needed} episodes "
+        "when each has the best share"
+    )

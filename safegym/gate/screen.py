@@ -1,25 +1,18 @@
 """A screen: a cheap, sequential look at a policy that makes no claim."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from safegym.audit.log import AuditLog
-from safegym.check.statistics.eprocess import EProcess
-from safegym.check.statistics.screen import Screen as Count
 from safegym.gate.events import EpisodeJudged, Listener, ScreenDone, ignore
-from safegym.gate.evidence import claimed_threshold
-from safegym.gate.judging import EpisodeBook, Judged, Reference, judge_all
-from safegym.gate.obligation import Obligation
-from safegym.gate.plan import GatePlan
+from safegym.gate.judging import EpisodeBook, Judged, Reference
 from safegym.gate.setting import Setting, versions
+from safegym.gate.watch import METHOD, Watch, allowed, degraded_threshold, make_watch
 from safegym.policy.base import Policy
-from safegym.verdict import Status
 
-METHOD = "sequential screen; makes no claim"
+__all__ = ["METHOD", "Screen", "Screener", "allowed", "degraded_threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,70 +56,6 @@ class Screen:
         return cls(**fields)
 
 
-def allowed(item: Obligation, episodes: int) -> int:
-    """Failures that pass a screen of `episodes`: half of what the threshold would give."""
-    return 0 if item.threshold is None else math.floor(episodes * item.threshold / 2)
-
-
-def degraded_threshold(threshold: Fraction, multiple: float) -> Fraction:
-    """Failure probability above which a policy counts as degraded, always inside (0, 1)."""
-    return min(threshold * Fraction(multiple), (1 + threshold) / 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Counts of one obligation within a screen, and the test whether it degraded."""
-
-    item: Obligation
-    count: Count
-    drift: EProcess | None
-    watched: bool
-
-    @classmethod
-    def of(cls, item: Obligation, plan: GatePlan, *, degradation: bool) -> "Watch":
-        """A fresh watch. degradation: whether the screen looks for degradation."""
-        count = Count(plan.screen_episodes, allowed(item, plan.screen_episodes))
-        drift = None
-        if degradation and item.threshold is not None:
-            threshold = degraded_threshold(item.threshold, plan.verification_threshold)
-            drift = EProcess(threshold=threshold, level=plan.level)
-        return cls(item, count, drift, degradation)
-
-    @property
-    def degraded(self) -> bool:
-        """Whether the failure probability was shown to be above the verification threshold."""
-        return self.drift is not None and self.drift.decision == "above"
-
-    def add(self, status: Status) -> None:
-        """Count one episode, in index order."""
-        self.count.update(status)
-        if self.drift is not None:
-            self.drift.update_each([status])
-
-    def to_json(self, statuses: Sequence[Status]) -> dict[str, Any]:
-        """What the evidence record says; `statuses` are those of all episodes that ran."""
-        claim = self.item.claim
-        return {
-            "claim_id": claim.id,
-            "claim_digest": claim.digest,
-            "kind": "observed",
-            "status": "inconclusive",
-            "threshold": claimed_threshold(self.item),
-            "bound": None,
-            "confidence": None,
-            "level": None,
-            "episodes": len(statuses),
-            "violations": statuses.count("violated"),
-            "undecided": statuses.count("inconclusive"),
-            "validity": "exact",
-            "method": METHOD,
-            "screen": self.count.decision or "open",
-            "allowed": self.count.allowed,
-            "watched": self.watched,
-            "degraded": self.degraded,
-        }
-
-
 @dataclass(frozen=True, slots=True)
 class Screener:
     """Runs screens of one setting; their traces and verdicts go to the log if there is one."""
@@ -153,7 +82,7 @@ class Screener:
         """
         setting, total = self.setting, self.setting.plan.screen_episodes
         watches = [
-            Watch.of(item, setting.plan, degradation=watch_degradation)
+            make_watch(item, setting.plan, degradation=watch_degradation)
             for item in setting.obligations
         ]
         book = self._book(policy.card.digest, epoch, label)
@@ -161,16 +90,16 @@ class Screener:
         seed_of = setting.seeds(policy.card.digest, "gate", epoch)
         with setting.campaign(policy, seed_of, episodes=total) as run:
             for index, trace in run:
-                judged = judge_all(setting.claims, index, trace)
+                judged = setting.judged(index, trace)
                 book.add(judged)
                 tallied.append(judged)
-                for position, watch in enumerate(watches):
-                    watch.add(judged.verdicts[position].status)
+                for watch, reading in zip(watches, judged.readings, strict=True):
+                    watch.add(reading)
                 self.listener(_progress(len(tallied), total, watches))
                 if not to_the_end and _settled(watches, watch_degradation):
                     run.stop()
                     break
-            surplus = [judge_all(setting.claims, index, trace) for index, trace in run.surplus]
+            surplus = [setting.judged(index, trace) for index, trace in run.surplus]
         book.flush()
         return self._result(epoch, policy, watches, book, tallied, surplus)
 
@@ -195,18 +124,18 @@ class Screener:
         tallied: list[Judged],
         surplus: list[Judged],
     ) -> Screen:
-        violations = _counted(watches, tallied, "violated")
+        violations = {watch.item.claim.id: watch.seen.violations for watch in watches}
         result = Screen(
             epoch=epoch,
             policy_digest=policy.card.digest,
-            passed=all(watch.count.decision == "passed" for watch in watches),
+            passed=all(watch.result == "passed" for watch in watches),
             degraded=any(watch.degraded for watch in watches),
             episodes=len(tallied),
             violations=violations,
-            undecided=_counted(watches, tallied, "inconclusive"),
-            excess=max(_excess(watch) for watch in watches),
+            undecided={watch.item.claim.id: watch.seen.undecided for watch in watches},
+            excess=max(watch.excess for watch in watches),
             failing=tuple(judged for judged in (*tallied, *surplus) if judged.violated),
-            references=self._record(watches, book, tallied),
+            references=self._record(watches, book),
         )
         self.listener(
             ScreenDone(
@@ -220,16 +149,14 @@ class Screener:
         )
         return result
 
-    def _record(
-        self, watches: list[Watch], book: EpisodeBook, tallied: list[Judged]
-    ) -> tuple[Reference, ...]:
+    def _record(self, watches: list[Watch], book: EpisodeBook) -> tuple[Reference, ...]:
         if self.log is None:
             return ()
         written: list[Reference] = []
-        for position, watch in enumerate(watches):
+        for watch in watches:
             payload = {
                 **book.subject,
-                **watch.to_json([judged.verdicts[position].status for judged in tallied]),
+                **watch.to_json(),
                 "trace_root": book.root,
                 "versions": versions(),
                 "rests_on": book.references[watch.item.claim.id],
@@ -238,27 +165,13 @@ class Screener:
         return tuple(written)
 
 
-def _counted(watches: list[Watch], tallied: list[Judged], status: str) -> dict[str, int]:
-    """Episodes of that status per claim, over all that ran."""
-    return {
-        watch.item.claim.id: sum(j.verdicts[position].status == status for j in tallied)
-        for position, watch in enumerate(watches)
-    }
-
-
-def _excess(watch: Watch) -> float:
-    count = watch.count
-    share = (count.violations + count.undecided) / max(1, count.episodes)
-    return share * count.cap / max(1, count.allowed)
-
-
 def _settled(watches: list[Watch], watch_degradation: bool) -> bool:
-    if not any(watch.count.decision == "failed" for watch in watches):
+    if not any(watch.result == "failed" for watch in watches):
         return False
     return not watch_degradation or any(watch.degraded for watch in watches)
 
 
 def _progress(number: int, total: int, watches: list[Watch]) -> EpisodeJudged:
-    worst = max(watch.count.violations for watch in watches)
-    undecided = max(watch.count.undecided for watch in watches)
+    worst = max(watch.seen.violations for watch in watches)
+    undecided = max(watch.seen.undecided for watch in watches)
     return EpisodeJudged("screen", number, total, worst, undecided)

@@ -6,7 +6,6 @@ from safegym.check.symbolic.specification import check_specification
 from safegym.errors import GateError
 from safegym.gate.recount import attempt_levels
 from safegym.gate.setting import Setting
-from safegym.gate.tally import Tally
 
 TIMEOUT = 10.0
 """Seconds a question."""
@@ -17,7 +16,7 @@ def refuse_hopeless(setting: Setting, attempt: int) -> None:
 
     attempt: the number whose level would be spent. Asked before anything is spent.
     """
-    tally = Tally(setting.obligations, attempt, setting.plan.cap)
+    tally = setting.tally(attempt)
     needed = attempt_levels(tally)["clean_episodes_needed"]
     if needed > tally.cap:
         raise GateError(

@@ -28,6 +28,7 @@ from safegym.gate.registration import register
 from safegym.gate.screen import Screen, Screener
 from safegym.gate.setting import Setting, make_setting
 from safegym.gate.specification import refuse_flawed, refuse_hopeless
+from safegym.scenario.campaign import EngineName
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
 from safegym.verdict import Evidence
@@ -78,14 +79,17 @@ def train(
     seed: int | None = None,
     settings: "TrainSettings | None" = None,
     workers: int = 1,
+    engine: EngineName | None = None,
+    episode_seconds: float | None = None,
     listener: RunListener = _silent,
 ) -> TrainingRun:
     """Train with penalty and replay, screen every epoch, certify what passes, promote or go on.
 
     scenario: name or spec. settings: hyperparameters; None takes the scenario's own. algo, steps,
     seed: replace those of `settings`; the plan's gate_every always does. gate: claims and plan;
-    None gates the scenario's claims under the default plan. out: a new run folder. workers:
-    processes of gate campaigns; no result depends on it. listener: hears what happens.
+    None gates the scenario's claims under the default plan. out: a new run folder. workers,
+    engine: who runs the gate's campaigns; no result depends on it. episode_seconds: an episode of
+    them that hangs longer counts as undecided. listener: hears what happens.
     Raises GateError, RunFolderError, ScenarioError, PolicyError; what was checkpointed stays.
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
@@ -93,10 +97,12 @@ def train(
     given = {"algo": algo, "steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     chosen = replace(settings if settings is not None else _settings_of(spec), **changes)
-    setting = make_setting(spec, gate, workers=workers)
+    setting = make_setting(
+        spec, gate, workers=workers, engine=engine, episode_seconds=episode_seconds
+    )
     refuse_hopeless(setting, 1)
     findings = refuse_flawed(setting)
-    keeper = _gate(setting, Path(out), listener)
+    keeper = _gate(setting, Path(out), listener, chosen.seed)
     log = AuditLog.create(out)
     with _closing(log):
         register(log, setting, settings=chosen.to_json(), findings=findings)
@@ -108,6 +114,8 @@ def resume(
     *,
     scenario: ScenarioSpec | None = None,
     workers: int = 1,
+    engine: EngineName | None = None,
+    episode_seconds: float | None = None,
     listener: RunListener = _silent,
 ) -> TrainingRun:
     """Go on with the run in `out` from its last epoch boundary.
@@ -121,8 +129,12 @@ def resume(
     folder = Path(out)
     records = _records_to_go_on_with(folder)
     spec = scenario if scenario is not None else find(scenario_of(records))
-    setting = make_setting(spec, gate_of(records), workers=workers)
-    keeper = _gate(setting, folder, listener)
+    check_scenario(records, spec)
+    setting = make_setting(
+        spec, gate_of(records), workers=workers, engine=engine, episode_seconds=episode_seconds
+    )
+    root = int(training_of(records, folder).get("seed", 0))
+    keeper = _gate(setting, folder, listener, root)
     if not (folder / IDENTITY).is_file():
         return _begun_again(keeper, records, listener)
     trainer = Trainer.resume(
@@ -217,9 +229,9 @@ def _settings_of(spec: ScenarioSpec) -> "TrainSettings":
     return TrainSettings.of(spec.training)
 
 
-def _gate(setting: Setting, folder: Path, listener: RunListener) -> TrainingGate:
+def _gate(setting: Setting, folder: Path, listener: RunListener, root: int) -> TrainingGate:
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
-    return TrainingGate(setting, ledger, folder, listener)
+    return TrainingGate(setting, ledger, folder, listener, root=root)
 
 
 def _burning(keeper: TrainingGate, listener: RunListener) -> RunListener:

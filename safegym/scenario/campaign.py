@@ -1,10 +1,12 @@
 """Campaigns: from seeds to traces, admitted in index order whatever finishes first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from math import inf
+from typing import Any, Literal, Protocol, Self
 
 from safegym.errors import ScenarioError
 from safegym.policy.base import WIDTH, Policy
+from safegym.scenario.lost import is_lost
 from safegym.scenario.runner import Finished, Runner, Task
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.staging import Staging
@@ -12,6 +14,9 @@ from safegym.trace.model import Trace
 
 LOOK_AHEAD = 256
 """Episodes that may be started past the one that is due, unless the copies need more."""
+LOST_AT_FIRST = 8
+"""A campaign whose first episodes, as many as this, are all lost has a fault of its own."""
+EngineName = Literal["processes", "ray"]
 
 
 class Engine(Protocol):
@@ -53,12 +58,18 @@ class Campaign:
     given besides (parameters, disturbances), None for nothing. tail: samples past the horizon.
     copies: environments stepped together, at most the policy's width. workers: processes; the
     traces are the same with any number. first_index: index of the first episode. episodes: how
-    many to run at most, None for no limit.
+    many to run at most, None for no limit. engine: "processes" for worker processes even where
+    workers is 1, "ray" for the nodes of a Ray cluster (`[ray]` extra), None for what workers says.
+    episode_seconds: what an episode may take of its environment's reset and steps in all; needs
+    worker processes, which it brings. Wall-clock time: choose it many times larger than an episode
+    takes, since a machine that is busy can be slow.
 
     An episode in which the environment or the policy raises, or the policy acts outside the
-    action space, ends as `interrupted` with the reason; the campaign goes on. Raises, before any
-    episode, PolicyError if policy and scenario do not fit and UnsupportedError if the simulator
-    cannot run the tail.
+    action space, ends as `interrupted` with the reason; the campaign goes on. So does one that
+    cannot be reset, takes longer than `episode_seconds`, or ends its worker process again and
+    again: nothing was seen of it (`lost.lost_trace`), and it counts as undecided. Raises
+    ScenarioError if the first eight are all lost. Raises, before any episode, PolicyError if policy
+    and scenario do not fit and UnsupportedError if the simulator cannot run the tail.
     """
 
     def __init__(
@@ -74,12 +85,21 @@ class Campaign:
         first_index: int = 0,
         episodes: int | None = None,
         keep_observations: bool = False,
+        engine: EngineName | None = None,
+        episode_seconds: float | None = None,
     ) -> None:
         if workers < 1 or copies < 1 or first_index < 0 or (episodes is not None and episodes < 0):
             raise ScenarioError(
                 "A campaign needs workers >= 1, copies >= 1, first_index >= 0 and episodes >= 0, "
                 f"found {workers}, {copies}, {first_index} and {episodes}."
             )
+        if engine not in (None, "processes", "ray"):
+            raise ScenarioError(f'engine is {engine!r}; write "processes", "ray", or nothing.')
+        if episode_seconds is not None and not 0.0 < episode_seconds < inf:
+            raise ScenarioError(
+                f"episode_seconds is {episode_seconds}; give seconds above 0, or None for no limit."
+            )
+        self._engine_name, self._seconds = engine, episode_seconds
         self._staging = Staging(spec, tail, keep_observations)
         self._policy, self._seed_of, self._options_of = policy, seed_of, options_of
         self._copies, self._workers = copies, workers
@@ -88,6 +108,7 @@ class Campaign:
         self._done: dict[int, Trace] = {}
         self._engine: Engine | None = None
         self._state: str = "new"
+        self._lost: int | None = 0
 
     def __enter__(self) -> Self:
         return self
@@ -134,19 +155,49 @@ class Campaign:
                 self._done.update(engine.collect())
             while self._state == "running" and self._due in self._done:
                 index, self._due = self._due, self._due + 1
-                yield index, self._done.pop(index)
+                trace = self._done.pop(index)
+                self._refuse_a_lost_start(trace)
+                yield index, trace
         self._drain()
 
-    def _open(self) -> Engine:
-        runner = Runner(self._staging.stage, self._policy, copies=self._copies)
-        self._engine = runner
-        runner.rehearse()
-        if self._workers > 1:
-            from safegym.scenario.workers import Pool
+    def _refuse_a_lost_start(self, trace: Trace) -> None:
+        self._lost = self._lost + 1 if self._lost is not None and is_lost(trace) else None
+        if self._lost == LOST_AT_FIRST:
+            self._state = "over"
+            self.close()
+            raise ScenarioError(
+                f"None of the first {LOST_AT_FIRST} episodes gave a sample; of the last one: "
+                f"{trace.end.reason}. Run safegym.record(scenario, policy, seed={trace.seed}) to "
+                "see it alone."
+            )
 
-            runner.close()
-            self._engine = Pool(self._staging, self._policy, self._copies, self._workers)
+    def _open(self) -> Engine:
+        if self._engine_name is None and self._workers == 1 and self._seconds is None:
+            self._engine = runner = Runner(self._staging.stage, self._policy, copies=self._copies)
+            runner.rehearse()
+            return runner
+        if self._seconds is None:
+            self._rehearse()
+        self._engine = self._remote()
         return self._engine
+
+    def _rehearse(self) -> None:
+        """One reset and one action here, before anything is started elsewhere."""
+        runner = Runner(self._staging.stage, self._policy, copies=self._copies)
+        try:
+            runner.rehearse()
+        finally:
+            runner.close()
+
+    def _remote(self) -> Engine:
+        where = (self._staging, self._policy, self._copies, self._workers)
+        if self._engine_name == "ray":
+            from safegym.scenario.ray_engine import RayEngine
+
+            return RayEngine(*where, episode_seconds=self._seconds)
+        from safegym.scenario.workers import Pool
+
+        return Pool(*where, episode_seconds=self._seconds)
 
     def _fill(self, engine: Engine) -> None:
         ahead = max(LOOK_AHEAD, 2 * self._copies * self._workers)

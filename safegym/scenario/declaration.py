@@ -11,6 +11,7 @@ from safegym.formula.rewrite import to_steps
 if TYPE_CHECKING:
     from safegym.scenario.spec import ScenarioSpec
 
+_INPUT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[a-z0-9_-]+(/[a-z0-9_-]+)*-v[0-9]+")
 
 
@@ -18,7 +19,16 @@ def declaration_issues(spec: "ScenarioSpec") -> list[str]:
     """A sentence for each thing that is wrong, empty if nothing is."""
     return [
         issue
-        for check in (_name, _signals, _claims, _policies, _parameters, _terminals)
+        for check in (
+            _name,
+            _signals,
+            _claims,
+            _policies,
+            _inputs,
+            _parameters,
+            _disturbances,
+            _terminals,
+        )
         for issue in check(spec)
     ]
 
@@ -72,10 +82,30 @@ def _policies(spec: "ScenarioSpec") -> Iterator[str]:
         yield "There is no good policy; add a scripted one that keeps every claim."
 
 
+def _inputs(spec: "ScenarioSpec") -> Iterator[str]:
+    kinds = (
+        ("parameter", spec.parameters),
+        ("fault", spec.faults),
+        ("disturbance", spec.disturbances),
+    )
+    found: dict[str, list[str]] = {}
+    for kind, declared in kinds:
+        for each in declared:
+            found.setdefault(each.name, []).append(kind)
+            if not _INPUT.fullmatch(each.name):
+                yield (
+                    f"The {kind} {each.name!r} needs a name of letters, digits and underscores, "
+                    "such as 'gust_forward'."
+                )
+    for name, uses in sorted(found.items()):
+        if len(uses) > 1:
+            yield (
+                f"{uses[0].capitalize()} {name!r} is declared {len(uses)} times "
+                f"({', '.join(uses)}); parameters, faults and disturbances share their names."
+            )
+
+
 def _parameters(spec: "ScenarioSpec") -> Iterator[str]:
-    names = [parameter.name for parameter in (*spec.parameters, *spec.faults)]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"Parameter {name!r} is declared {names.count(name)} times."
     for parameter in (*spec.parameters, *spec.faults):
         low, high, default = parameter.low, parameter.high, parameter.default
         if not (isfinite(low) and isfinite(high) and low <= high):
@@ -85,6 +115,26 @@ def _parameters(spec: "ScenarioSpec") -> Iterator[str]:
             )
         elif default is not None and not low <= default <= high:
             yield f"Parameter {parameter.name} has default {default} outside [{low}, {high}]."
+        if parameter.role not in ("parameter", "initial"):
+            yield (
+                f"Parameter {parameter.name} has role {parameter.role!r}; write 'parameter' or "
+                "'initial'."
+            )
+
+
+def _disturbances(spec: "ScenarioSpec") -> Iterator[str]:
+    for each in spec.disturbances:
+        low, neutral, high = each.low, each.neutral, each.high
+        if not (all(map(isfinite, (low, neutral, high))) and low <= neutral <= high):
+            yield (
+                f"Disturbance {each.name} has low {low}, neutral {neutral}, high {high}; they must "
+                "be finite, low <= neutral <= high."
+            )
+        if type(each.pieces) is not int or not 1 <= each.pieces <= spec.horizon:
+            yield (
+                f"Disturbance {each.name} has {each.pieces!r} pieces; with a horizon of "
+                f"{spec.horizon} steps it takes a whole number from 1 to {spec.horizon}."
+            )
 
 
 def _terminals(spec: "ScenarioSpec") -> Iterator[str]:

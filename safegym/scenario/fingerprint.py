@@ -14,6 +14,7 @@ from safegym.scenario.imports import imported_files
 
 if TYPE_CHECKING:
     from safegym.formula.terms import Signal
+    from safegym.scenario.disturbance import Disturbance
     from safegym.scenario.spec import Parameter, ScenarioSpec
 
 
@@ -22,6 +23,7 @@ def scenario_digest(spec: "ScenarioSpec") -> str:
 
     Raises ScenarioError if a source file or a distribution cannot be found.
     """
+    disturbances = [_disturbance(disturbance) for disturbance in spec.disturbances]
     return digest_json(
         {
             "name": spec.name,
@@ -40,6 +42,7 @@ def scenario_digest(spec: "ScenarioSpec") -> str:
             "terminals": dict(spec.terminals),
             "tail": spec.can_run_tail,
             "versions": versions_of((*spec.physics, "safegym")),
+            **({"disturbances": disturbances} if disturbances else {}),
         }
     )
 
@@ -109,6 +112,17 @@ def _parameter(parameter: "Parameter") -> list[Any]:
         repr(float(parameter.low)),
         repr(float(parameter.high)),
         None if parameter.default is None else repr(float(parameter.default)),
+        *([] if parameter.role == "parameter" else [parameter.role]),
+    ]
+
+
+def _disturbance(disturbance: "Disturbance") -> list[Any]:
+    numbers = (disturbance.low, disturbance.high, disturbance.neutral)
+    return [
+        disturbance.name,
+        disturbance.unit,
+        [repr(float(number)) for number in numbers],
+        int(disturbance.pieces),
     ]
 
 

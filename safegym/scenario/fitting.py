@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from safegym.errors import PolicyError, UnsupportedError
 from safegym.policy.base import Array, Policy
 
-Check = Callable[[Array], tuple[Array, NDArray[np.bool_]]]
-"""Takes actions (B, ...); returns them as the environment takes them, and which rows fit (B,)."""
+Check = Callable[[Array], tuple[Array, NDArray[np.bool_] | None]]
+"""Takes actions (B, ...); returns them as the environment takes them, and which rows fit (B,).
+
+None stands for all of them, the usual case.
+"""
 
 
 def check_spaces(policy: Policy, observation: spaces.Space[Any], action: spaces.Space[Any]) -> None:
@@ -41,7 +44,7 @@ def action_check(policy: Policy, space: spaces.Space[Any]) -> Check:
     low, high = _bounds(space)
     shape, dtype = space.shape or (), np.dtype(space.dtype)
 
-    def check(actions: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def check(actions: Array) -> tuple[Array, NDArray[np.bool_] | None]:
         actions = np.asarray(actions)
         if actions.shape[1:] != shape or (actions.dtype.kind == "f") != (dtype.kind == "f"):
             raise PolicyError(
@@ -51,6 +54,8 @@ def action_check(policy: Policy, space: spaces.Space[Any]) -> Check:
             )
         actions = actions.astype(dtype, copy=False)
         fits = np.asarray((actions >= low) & (actions <= high))
+        if fits.all():
+            return actions, None
         return actions, np.asarray(fits.reshape(len(actions), -1).all(axis=1))
 
     return check

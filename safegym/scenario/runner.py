@@ -10,6 +10,9 @@ from gymnasium import spaces
 from safegym.errors import PolicyError, ScenarioError
 from safegym.policy.base import Policy
 from safegym.scenario.fitting import action_check, check_spaces
+from safegym.scenario.hands import Hands
+from safegym.scenario.lost import lost_trace
+from safegym.scenario.pulse import Pulse
 from safegym.scenario.spec import Environment
 from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
@@ -35,15 +38,31 @@ class Task:
 Finished = tuple[int, Trace]
 
 
+class CannotBeginError(ScenarioError):
+    """An episode whose environment cannot be reset. reason: what reset raised."""
+
+    def __init__(self, task: Task, error: Exception) -> None:
+        self.reason = f"reset(seed={task.seed}) raised {type(error).__name__}: {error}"
+        super().__init__(f"Episode {task.index} cannot begin: {self.reason}")
+
+
 class Runner:
     """Runs episodes in `copies` slots; a trace depends on policy and seed, never on the slot.
 
     make_stage: builds a fresh environment; called again for a slot whose environment raised.
     Inference has the policy's own width; rows without an episode are zero. A policy of width 1
-    gets the running rows only.
+    gets the running rows only. pulse: says to another process which episode is in a call, and
+    limits how long an episode's calls may take (`pulse.Pulse`).
     """
 
-    def __init__(self, make_stage: Callable[[], Stage], policy: Policy, *, copies: int) -> None:
+    def __init__(
+        self,
+        make_stage: Callable[[], Stage],
+        policy: Policy,
+        *,
+        copies: int,
+        pulse: Pulse | None = None,
+    ) -> None:
         card = policy.card
         self._compact = card.width == 1
         if not 1 <= copies <= (copies if self._compact else card.width):
@@ -52,7 +71,7 @@ class Runner:
                 f"1..{card.width}, found {copies}."
             )
         _check_mode(policy)
-        self._make_stage, self._policy = make_stage, policy
+        self._make_stage, self._policy, self.pulse = make_stage, policy, pulse
         self._stages = [make_stage()]
         env = self._stages[0].env
         check_spaces(policy, env.observation_space, env.action_space)
@@ -63,9 +82,12 @@ class Runner:
         shape = env.observation_space.shape or ()
         self._observations = np.zeros((width, *shape), env.observation_space.dtype)
         self._starts = np.ones(width, np.bool_)
+        self._started = False
         self._tasks: dict[int, Task] = {}
+        self._hands = Hands(self._observations)
         self._broken: set[int] = set()
         self._before: dict[int, Trace | None] = {}
+        self._ended: list[Finished] = []
         self._state: Any = None
 
     @property
@@ -76,50 +98,72 @@ class Runner:
     @property
     def running(self) -> int:
         """How many episodes are under way."""
-        return len(self._tasks)
+        return len(self._tasks) + len(self._ended)
 
     def submit(self, tasks: Sequence[Task]) -> None:
-        """Start episodes, at most `room` of them."""
-        for task in tasks:
-            self.start(task)
+        """Start episodes, at most `room` of them.
 
-    def collect(self) -> list[Finished]:
-        """One step of every running episode; returns those that ended."""
-        return self.advance()
+        One whose environment cannot be reset, even when built afresh, has no sample: it is handed
+        out by the next `collect` as a trace of which nothing was seen (`lost.lost_trace`).
+        """
+        for task in tasks:
+            self._begin(task)
+
+    def collect(self, *, steps: int | None = None) -> list[Finished]:
+        """Go on until an episode ends, for `steps` steps at most; returns those that ended."""
+        ended, self._ended = self._ended, []
+        while self._tasks and not ended and steps != 0:
+            ended = self.advance()
+            steps = None if steps is None else steps - 1
+        return ended
+
+    def _begin(self, task: Task) -> None:
+        try:
+            self.start(task)
+        except CannotBeginError as error:
+            self._ended.append((task.index, self._lost(task, error.reason)))
 
     def start(self, task: Task) -> None:
         """Reset a free slot for the episode.
 
-        Raises ScenarioError if the environment cannot be reset, even when built afresh: such an
-        episode has no sample, so nothing could be said of it.
+        Raises CannotBeginError if the environment cannot be reset, even when built afresh.
         """
         slot = next(slot for slot in range(self._copies) if slot not in self._tasks)
         if slot == len(self._stages):
             self._stages.append(self._make_stage())
-        stage = self._rebuild(slot) if slot in self._broken else self._stages[slot]
-        stage.recorder.policy_digest = self._policy.card.digest
+        if slot in self._broken:
+            self._rebuild(slot)
         try:
-            observation, _ = stage.env.reset(seed=task.seed, options=dict(task.options) or None)
+            observation = self._reset(slot, task)
         except Exception:
-            observation = self._reset_afresh(slot, task)
+            self._rebuild(slot)
+            try:
+                observation = self._reset(slot, task)
+            except Exception as error:
+                self._broken.add(slot)
+                raise CannotBeginError(task, error) from error
         self._observations[slot] = observation
-        self._starts[slot] = True
+        self._starts[slot] = self._started = True
         begin = getattr(self._policy, "begin", None)
         if begin is not None:
             begin(slot, task.seed)
         self._tasks[slot] = task
-        self._before[slot] = self._stages[slot].recorder.trace
+        stage = self._stages[slot]
+        self._before[slot] = stage.recorder.trace
+        if stage.env is stage.recorder and self.pulse is None:
+            self._hands.take(slot, stage.recorder, observation)
 
-    def _reset_afresh(self, slot: int, task: Task) -> Any:
-        stage = self._rebuild(slot)
+    def _reset(self, slot: int, task: Task) -> Any:
+        stage = self._stages[slot]
         stage.recorder.policy_digest = self._policy.card.digest
+        options = dict(task.options) or None
+        if self.pulse is None:
+            return stage.env.reset(seed=task.seed, options=options)[0]
+        self.pulse.begin(task.index)
         try:
-            return stage.env.reset(seed=task.seed, options=dict(task.options) or None)[0]
-        except Exception as error:
-            raise ScenarioError(
-                f"Episode {task.index} cannot begin: reset(seed={task.seed}) raised "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            return stage.env.reset(seed=task.seed, options=options)[0]
+        finally:
+            self.pulse.end(task.index)
 
     def rehearse(self) -> None:
         """One reset and one action, dropped again: an unfit policy fails here.
@@ -136,7 +180,7 @@ class Runner:
                 f"Policy {self._policy.card.name} raised on a first observation: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        if not fits[0]:
+        if fits is not None and not fits[0]:
             raise PolicyError(
                 f"Policy {self._policy.card.name} acts {actions[0]}, outside the environment's "
                 f"action space {self._stages[0].env.action_space}; clip its actions to the bounds."
@@ -150,28 +194,58 @@ class Runner:
             actions, fits = self._act()
         except Exception as error:
             return self._isolate(error)
+        slots = list(self._tasks)
+        rows = list(range(len(slots))) if self._compact else slots
         finished: list[Finished] = []
-        observations, stages = self._observations, self._stages
-        rows: Any = actions.tolist() if self._whole else actions
-        all_fit = bool(fits.all())
-        for row, slot in enumerate(list(self._tasks)):
-            at = row if self._compact else slot
-            if not all_fit and not fits[at]:
-                self._close(slot, f"the policy's action {actions[at]} is outside the space")
-                finished.append(self._finish(slot))
-                continue
-            try:
-                observation, _, terminated, truncated, _ = stages[slot].env.step(rows[at])
-            except Exception as error:
-                finished.append(self._after_error(slot, error))
-                continue
-            if terminated or truncated:
-                finished.append(self._finish(slot))
-            else:
-                observations[slot] = observation
+        if fits is not None:
+            for row, slot in zip(rows, slots, strict=True):
+                if not fits[row]:
+                    reason = f"the policy's action {actions[row]} is outside the space"
+                    self._close(slot, reason)
+                    finished.append(self._finish(slot))
+        if self._hands.hold(self._tasks):
+            if self._compact:
+                actions = self._spread(actions, slots)
+            for slot, raised in self._hands.step_all(actions, self._whole):
+                finished.append(
+                    self._finish(slot) if raised is None else self._after_error(slot, raised)
+                )
+            return finished
+        taken: Any = actions.tolist() if self._whole else actions
+        for row, slot in zip(rows, slots, strict=True):
+            if slot in self._tasks:
+                finished.extend(self._step(slot, taken[row]))
         return finished
 
+    def _spread(self, actions: Any, slots: list[int]) -> Any:
+        """Actions of the running rows, each at its slot."""
+        spread = np.zeros((self._copies, *actions.shape[1:]), actions.dtype)
+        spread[slots] = actions
+        return spread
+
+    def _step(self, slot: int, action: Any) -> list[Finished]:
+        """One step by the environment's own `step`, its recorder somewhere inside."""
+        task, pulse = self._tasks[slot], self.pulse
+        if pulse is not None:
+            pulse.begin(task.index)
+        try:
+            observation, _, terminated, truncated, _ = self._stages[slot].env.step(action)
+        except Exception as error:
+            return [self._after_error(slot, error)]
+        finally:
+            late = pulse is not None and pulse.end(task.index)
+        if late and pulse is not None:
+            self._release(slot)
+            self._broken.add(slot)
+            return [(task.index, self._lost(task, pulse.reason))]
+        if terminated or truncated:
+            return [self._finish(slot)]
+        self._observations[slot] = observation
+        return []
+
     def _act(self) -> tuple[Any, Any]:
+        if self.pulse is not None:
+            self.pulse.begin_policy()
         if self._compact:
             rows = list(self._tasks)
             found, self._state = self._policy.act(
@@ -181,13 +255,16 @@ class Runner:
         else:
             found, self._state = self._policy.act(self._observations, self._state, self._starts)
             expected = len(self._observations)
+        if self.pulse is not None:
+            self.pulse.end_policy()
         if len(found) != expected:
             raise PolicyError(
                 f"Policy {self._policy.card.name} returned {len(found)} actions for {expected} "
                 "observations; return one action per row."
             )
         checked = self._check(found)
-        self._starts[list(self._tasks)] = False
+        if self._started:
+            self._starts[list(self._tasks)] = self._started = False
         return checked
 
     def _isolate(self, error: Exception) -> list[Finished]:
@@ -203,22 +280,26 @@ class Runner:
         for slot, _ in tasks:
             self._release(slot)
         for _, task in tasks:
-            self.start(task)
-            while self._tasks:
-                finished.extend(self.advance())
+            self._begin(task)
+            while self.running:
+                finished.extend(self.collect())
         return finished
 
     def _after_error(self, slot: int, error: Exception) -> Finished:
-        """The environment raised: its recorder closed the episode. It is built anew when needed."""
+        """The environment raised: its recorder closed the episode. It is built anew when needed.
+
+        An episode that its recorder could not make a trace of is lost, and says why.
+        """
         task, trace = self._tasks[slot], self._new_trace(slot)
-        if trace is None:
-            raise ScenarioError(
-                f"Episode {task.index} (seed {task.seed}) cannot be recorded: "
-                f"{type(error).__name__}: {error}"
-            ) from error
         self._release(slot)
         self._broken.add(slot)
+        if trace is None:
+            trace = self._lost(task, f"cannot be recorded: {type(error).__name__}: {error}")
         return task.index, trace
+
+    def _lost(self, task: Task, reason: str) -> Trace:
+        imprint = self._stages[0].recorder.imprint
+        return lost_trace(imprint, self._policy.card.digest, task.seed, task.options, reason)
 
     def _new_trace(self, slot: int) -> Trace | None:
         """The trace of the episode in this slot, None if its recorder has not made one."""
@@ -226,6 +307,7 @@ class Runner:
         return None if trace is self._before[slot] else trace
 
     def _close(self, slot: int, reason: str) -> None:
+        self._hands.let_go(slot)
         self._stages[slot].recorder.interrupt(reason)
 
     def _finish(self, slot: int) -> Finished:
@@ -236,20 +318,23 @@ class Runner:
         return task.index, trace
 
     def _release(self, slot: int) -> None:
-        del self._tasks[slot]
+        task = self._tasks.pop(slot)
+        if self.pulse is not None:
+            self.pulse.forget(task.index)
+        self._hands.let_go(slot)
         self._observations[slot] = 0
         self._starts[slot] = True
 
-    def _rebuild(self, slot: int) -> Stage:
+    def _rebuild(self, slot: int) -> None:
         _close_quietly(self._stages[slot])
         self._broken.discard(slot)
         self._stages[slot] = self._make_stage()
-        return self._stages[slot]
 
     def close(self) -> None:
         """Close every environment; open episodes are dropped."""
         self._tasks.clear()
-        for stage in self._stages:
+        for slot, stage in enumerate(self._stages):
+            self._hands.let_go(slot)
             _close_quietly(stage)
 
 

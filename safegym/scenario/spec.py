@@ -13,12 +13,15 @@ from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.policy.base import Policy
 from safegym.scenario.declaration import declaration_issues
+from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.fingerprint import scenario_digest, versions_of
+from safegym.scenario.model import DifferentiableModel
 from safegym.trace.model import Clock
 
 Environment = gym.Env[Any, Any]
 SignalReader = Callable[[Environment], tuple[float | NDArray[np.float64], ...]]
 TerminalKind = Literal["absorbed", "failed"]
+Role = Literal["parameter", "initial"]
 MakePolicy = Callable[[], Policy]
 
 
@@ -26,7 +29,9 @@ MakePolicy = Callable[[], Policy]
 class Parameter:
     """A number that a seed draws at reset, or that a caller sets: name, unit, [low, high], default.
 
-    `reset(options={"parameters": {name: value}})` overrides the draw.
+    `reset(options={"parameters": {name: value}})` overrides the draw. role: "initial" for a
+    coordinate of the state that the episode starts from, "parameter" for anything else. A fault
+    (in `spec.faults`) is never drawn: its default, or `low` without one, means that there is none.
     """
 
     name: str
@@ -35,6 +40,12 @@ class Parameter:
     high: float
     default: float | None = None
     meaning: str = ""
+    role: Role = "parameter"
+
+    @property
+    def resting(self) -> float:
+        """The value that a caller who says nothing would expect: the default, or else `low`."""
+        return self.low if self.default is None else self.default
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +58,18 @@ class ScenarioSpec:
     clock: control step. horizon: H in steps. terminals: reason -> "absorbed" | "failed"; an
     environment that terminates names the reason in info["terminal"] ("terminated" if it does not);
     an undeclared reason interrupts the episode.
+    parameters, faults, disturbances: what `reset(options=...)` takes; their names differ.
     good / bad: makers of scripted policies; good keeps every claim, bad[claim id] violates it.
     baselines: more scripted policies to compare with, by name.
     sources: further code files and assets (MJCF, meshes) that decide how it behaves; the files
     that define `make_env` and `read_signals` are always in. physics: installed distributions
     whose version decides it too. training: hyperparameters that train well here, as plain data for
     `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the
-    horizon.
+    horizon. model: the same dynamics as differentiable functions, if there are; not in the digest.
 
-    digest: over code, assets, parameters, signals, claims, clock, horizon, terminals and versions;
-    made on construction. Raises ScenarioError if a source file or distribution is missing.
+    digest: over code, assets, parameters, faults, disturbances, signals, claims, clock, horizon,
+    terminals and versions; made on construction. Raises ScenarioError if a source file or
+    distribution is missing.
     """
 
     name: str
@@ -69,6 +82,7 @@ class ScenarioSpec:
     claims: tuple[Claim, ...]
     parameters: tuple[Parameter, ...] = ()
     faults: tuple[Parameter, ...] = ()
+    disturbances: tuple[Disturbance, ...] = ()
     terminals: Mapping[str, TerminalKind] = field(default_factory=dict[str, TerminalKind])
     good: MakePolicy | None = None
     bad: Mapping[str, MakePolicy] = field(default_factory=dict[str, MakePolicy])
@@ -77,6 +91,7 @@ class ScenarioSpec:
     physics: tuple[str, ...] = ("gymnasium", "mujoco")
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
     can_run_tail: bool = True
+    model: DifferentiableModel | None = None
     pack: str = "core"
     digest: str = field(init=False)
 

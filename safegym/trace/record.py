@@ -5,15 +5,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NoReturn, SupportsFloat
 
 import gymnasium as gym
-import numpy as np
-from gymnasium import spaces
+from numpy.typing import NDArray
 
 from safegym.errors import TraceError
 from safegym.trace.arrays import first_non_finite
 from safegym.trace.model import Clock, EndKind, Event, Trace, finite_numbers
+from safegym.trace.reading import (
+    Grip,
+    ReadSignals,
+    check_arguments,
+    check_row,
+    copying,
+    has_floats,
+    plain,
+)
 from safegym.trace.tape import Imprint, Layout, SignalsFrom, Tape, assemble
 
-ReadSignals = Callable[[Any], tuple[Any, ...]]
 OnTrace = Callable[[Trace], None]
 _CHECK_EVERY = 512
 """Samples between finiteness checks of observations that are not kept: bounds the memory held."""
@@ -42,7 +49,8 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
     number that is not finite (the trace is cut to the samples before it). An episode whose
     sample 0 is not finite has no usable sample: `reset` raises TraceError.
 
-    Read from info: at reset "parameters" (name -> number) and "disturbance_seed" (both fall back
+    Read from info: at reset "parameters" (name -> number), "disturbances" (name -> numbers, which
+    the trace keeps as parameters name[0], name[1], ...) and "disturbance_seed" (all three fall back
     to `options`), at reset and step "events" (a list of (kind, detail)). A seed of None is
     remembered as -1, other options as events of kind "option" at step 0.
     """
@@ -66,7 +74,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         on_trace: OnTrace | None = None,
     ) -> None:
         super().__init__(env)
-        _check_arguments(layout, read_signals, signals_from, horizon, limit, terminals or {})
+        check_arguments(layout, read_signals, signals_from, horizon, limit, terminals or {})
         self._imprint = Imprint(
             dict(layout),
             clock,
@@ -83,9 +91,9 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         self._read_signals = read_signals
         self._limit = limit or 0
         self._terminals: dict[str, EndKind] = {**(terminals or {})}
-        self._plain_action = _plain(env.action_space)
-        self._plain_observation = _plain(env.observation_space)
-        self._sees = _has_floats(env.observation_space) or keep_observations or bool(signals_from)
+        self._plain_action = plain(env.action_space)
+        self._plain_observation = plain(env.observation_space)
+        self._sees = has_floats(env.observation_space) or keep_observations or bool(signals_from)
         self._drops = self._sees and not (keep_observations or signals_from)
         self._tape: Tape | None = None
         self._trace: Trace | None = None
@@ -94,6 +102,16 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
     def trace(self) -> Trace | None:
         """The last whole trace, None before the first."""
         return self._trace
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an episode is open."""
+        return self._tape is not None
+
+    @property
+    def imprint(self) -> Imprint:
+        """What every trace of this recorder carries."""
+        return self._imprint
 
     def prefix(self) -> Trace:
         """The open episode so far, as an interrupted trace. Raises TraceError if none is open."""
@@ -114,8 +132,8 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         if self._read_signals is not None:
             base = self.env.unwrapped
             row = self._read_signals(base)
-            copied = _check_row(row, self._imprint.layout)
-            self._read = _copying(self._read_signals, copied) if copied else self._read_signals
+            copied = check_row(row, self._imprint.layout)
+            self._read = copying(self._read_signals, copied) if copied else self._read_signals
             self._base = base
             tape.rows.append(self._read(base))
         if self._sees:
@@ -139,6 +157,67 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         self._add_action = tape.actions.append
         self._add_reward = tape.rewards.append
         self._add_observation = tape.observations.append
+
+    def grip(self) -> Grip | None:
+        """The open episode in the caller's hands; None if only `step` can record it.
+
+        For one that steps many environments in turn: it saves what `step` does at each sample and
+        could be done once for all. From then on, until the end, `step` may not be called.
+        """
+        if self._tape is None or self._read_signals is None or type(self) is not Recorder:
+            return None
+        if self._imprint.keep_observations:
+            return None
+        tape, limit = self._tape, self._limit or math.inf
+        return Grip(
+            self._advance,
+            self._read,
+            self._base,
+            tape.rows.append,
+            tape.rewards.append,
+            limit,
+            self._sees,
+        )
+
+    def catch_up(self, count: int, actions: NDArray[Any], fault: int | None = None) -> None:
+        """What an episode in the caller's hands (`grip`) has come to, before it is ended.
+
+        count: whole steps so far. actions: one a step, (n, ...) with n >= count, given away.
+        fault: first sample whose observation is not finite, None if there is none.
+        """
+        if self._tape is None:
+            self._refuse_step()
+        self._count, self._tape.taken = count, actions
+        if fault is not None:
+            self._tape.fault = (fault, "The observation")
+
+    def pack_rows(self) -> None:
+        """Packs the samples of an episode in the caller's hands (`grip`), to be called at times."""
+        if self._tape is not None:
+            self._tape.pack_rows(self._imprint.layout)
+
+    def add_events(self, count: int, info: Mapping[str, Any]) -> None:
+        """Keeps the events that a step in the caller's hands (`grip`) reported."""
+        if self._tape is not None and "events" in info:
+            self._tape.events.extend(_events(info["events"], count))
+
+    def conclude(
+        self, terminated: bool, truncated: bool, observation: Any, info: Mapping[str, Any]
+    ) -> None:
+        """Ends an episode in the caller's hands (`grip`), as `step` does after its last sample."""
+        if self._sees:
+            last = self._plain_observation(observation)
+            if first_non_finite(last.reshape(1, -1)) is not None:
+                self._tape_fault()
+        self._at_pause(terminated, truncated, dict(info))
+
+    def _tape_fault(self) -> None:
+        if self._tape is not None and self._tape.fault is None:
+            self._tape.fault = (self._count, "The observation")
+
+    def cut(self, error: BaseException) -> None:
+        """Closes an episode in the caller's hands (`grip`) after an error, as `step` does."""
+        self._stop(error)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Steps the environment and records the sample. Raises TraceError if no episode is open."""
@@ -204,7 +283,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         tape, self._tape = self._tape, None
         if tape is None:
             return
-        self._trace = trace = assemble(tape, self._imprint, kind, _speakable(reason))
+        self._trace = trace = assemble(tape, self._imprint, kind, speakable(reason))
         if self.on_trace is not None:
             self.on_trace(trace)
 
@@ -238,94 +317,15 @@ def _refuse_cut_off(action: Any) -> NoReturn:
     raise TraceError("The last step was cut off; call reset() to start another episode.")
 
 
-def _check_arguments(
-    layout: Layout,
-    read_signals: ReadSignals | None,
-    signals_from: SignalsFrom | None,
-    horizon: int | None,
-    limit: int | None,
-    terminals: Mapping[str, str],
-) -> None:
-    if not layout:
-        raise TraceError('A recorder needs signals: layout={"clearance": ()}.')
-    for name, shape in layout.items():
-        if not (shape == () or (len(shape) == 1 and shape[0] >= 1)):
-            raise TraceError(f"Signal {name} is declared with shape {shape}; write () or (d,).")
-    if (read_signals is None) == (signals_from is None):
-        raise TraceError("A recorder takes exactly one of read_signals and signals_from.")
-    for what, value in (("horizon", horizon), ("limit", limit)):
-        if value is not None and value < 1:
-            raise TraceError(f"{what} is {value} steps; it must be at least 1, or None.")
-    for reason, kind in terminals.items():
-        if kind not in ("absorbed", "failed"):
-            raise TraceError(f'Terminal {reason!r} is {kind!r}; write "absorbed" or "failed".')
-
-
-def _check_row(row: Any, layout: Layout) -> tuple[int, ...]:
-    """Checks sample 0 and returns the places of values that a later step could overwrite."""
-    if not isinstance(row, tuple) or len(row) != len(layout):
-        found = f"{len(row)} values" if isinstance(row, tuple) else type(row).__name__
-        raise TraceError(
-            f"read_signals returned {found}; it must return a tuple of {len(layout)}: "
-            f"{', '.join(layout)}."
-        )
-    copied: list[int] = []
-    for at, ((name, shape), value) in enumerate(zip(layout.items(), row, strict=True)):
-        if type(value) is float and shape == () and math.isfinite(value):
-            continue
-        if np.shape(value) != shape:
-            raise TraceError(
-                f"Signal {name} has shape {np.shape(value)} at sample 0; it is declared {shape}."
-            )
-        if not np.isfinite(value).all():
-            raise TraceError(
-                f"Signal {name} is not finite at sample 0 ({value}): the episode has no usable "
-                "sample."
-            )
-        if not np.isscalar(value):
-            copied.append(at)
-    return tuple(copied)
-
-
-def _copying(read: ReadSignals, places: tuple[int, ...]) -> ReadSignals:
-    """The reader with its arrays copied, for environments that write into the same buffers."""
-
-    def copied(env: Any) -> tuple[Any, ...]:
-        row = list(read(env))
-        for at in places:
-            row[at] = np.array(row[at])
-        return tuple(row)
-
-    return copied
-
-
-def _plain(space: spaces.Space[Any]) -> Callable[[Any], Any]:
-    """Turns a value of `space` into an array of its own; dictionaries and tuples are flattened."""
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        return lambda value: np.array(spaces.flatten(space, value))
-    return np.array
-
-
-def _has_floats(space: spaces.Space[Any]) -> bool:
-    """Whether an observation can be NaN or infinite at all."""
-    if isinstance(space, spaces.Box):
-        return space.dtype.kind == "f"
-    if isinstance(space, spaces.Dict):
-        return any(_has_floats(part) for part in space.values())
-    if isinstance(space, spaces.Tuple):
-        return any(_has_floats(part) for part in space)
-    return False
-
-
 def _tape(
     seed: int | None, options: Mapping[str, Any], info: Mapping[str, Any], policy_digest: str
 ) -> Tape:
-    known = ("parameters", "disturbance_seed")
-    parameters, disturbance = (info.get(name, options.get(name)) for name in known)
+    known = ("parameters", "disturbance_seed", "disturbances")
+    parameters, disturbance, pieces = (info.get(name, options.get(name)) for name in known)
     return Tape(
         seed=-1 if seed is None else int(seed),
         policy_digest=policy_digest,
-        parameters=finite_numbers(parameters or {}),
+        parameters={**finite_numbers(parameters or {}), **finite_numbers(_pieces(pieces or {}))},
         disturbance_seed=int(disturbance or 0),
         events=[
             *(Event(0, "option", f"{k}={v!r}") for k, v in options.items() if k not in known),
@@ -334,15 +334,30 @@ def _tape(
     )
 
 
+def _pieces(disturbances: Any) -> dict[str, float]:
+    """Disturbances as numbers by name: gust = [1.0, 2.0] becomes gust[0] = 1.0, gust[1] = 2.0."""
+    try:
+        return {
+            f"{name}[{piece}]": value
+            for name, values in disturbances.items()
+            for piece, value in enumerate(values)
+        }
+    except (AttributeError, TypeError) as error:
+        raise TraceError(
+            f"The disturbances are {disturbances!r:.60}; write a list of numbers for each name, "
+            'such as {"gust_forward": [0.0, 1.5]}.'
+        ) from error
+
+
 def _events(entries: Any, step: int) -> list[Event]:
     try:
-        return [Event(step, _speakable(str(kind)), _speakable(str(d))) for kind, d in entries]
+        return [Event(step, speakable(str(kind)), speakable(str(d))) for kind, d in entries]
     except (TypeError, ValueError) as error:
         raise TraceError(
             f'info["events"] at step {step} is {entries!r}; it must be a list of (kind, detail).'
         ) from error
 
 
-def _speakable(reason: str) -> str:
+def speakable(reason: str) -> str:
     """Valid Unicode of bounded length: exception texts may be neither."""
     return reason.encode("utf-8", "replace").decode("utf-8")[:_REASON_LENGTH]

@@ -38,7 +38,9 @@ class Tape:
 
     rows: what the reader returned at each sample. actions, rewards: one a step. observations: one
     a sample, from sample `offset` on (those checked are let go where they are not kept).
-    fault: first sample found not finite so far, and what was not.
+    fault: first sample found not finite so far, and what was not. taken: all actions as one array
+    where the runner kept them, instead of `actions`. blocks: the samples before those in `rows`,
+    (n, signals) each, where every signal is a number.
     """
 
     seed: int
@@ -52,6 +54,27 @@ class Tape:
     events: list[Event] = field(default_factory=list[Event])
     offset: int = 0
     fault: tuple[int, str] | None = None
+    taken: NDArray[Any] | None = None
+    blocks: list[NDArray[np.float64]] = field(default_factory=list[NDArray[np.float64]])
+
+    @property
+    def samples_read(self) -> int:
+        """Samples whose signals were read."""
+        return sum(map(len, self.blocks)) + len(self.rows)
+
+    def pack_rows(self, layout: Layout) -> None:
+        """Turns the rows into a block while they are fresh in memory, if they are all numbers.
+
+        Rows that cannot be packed stay, for the episode's end to say what is wrong with them.
+        """
+        if not self.rows or any(layout.values()):
+            return
+        try:
+            block = _block(self.rows, layout)
+        except TraceError:
+            return
+        self.blocks.append(block)
+        self.rows.clear()
 
     def check_observations(self) -> NDArray[Any] | None:
         """The observations held, stacked; the first that is not finite becomes the `fault`."""
@@ -78,7 +101,7 @@ def assemble(tape: Tape, imprint: Imprint, kind: EndKind, reason: str) -> Trace:
     or if the signals do not have the declared shapes.
     """
     samples = min(len(tape.rewards) + 1, _samples_read(tape, imprint))
-    actions = _stacked(tape.actions[: samples - 1], "The actions")
+    actions = _actions(tape, samples - 1)
     rewards = np.array(tape.rewards[: samples - 1], dtype=np.float64)
     observations = tape.check_observations()
     signals, blocks = _signals(tape, imprint, samples, observations, actions)
@@ -114,6 +137,12 @@ def assemble(tape: Tape, imprint: Imprint, kind: EndKind, reason: str) -> Trace:
     )
 
 
+def _actions(tape: Tape, steps: int) -> NDArray[Any]:
+    if tape.taken is not None and steps:
+        return tape.taken[:steps]
+    return _stacked(tape.actions[:steps], "The actions")
+
+
 def _plain(values: NDArray[Any]) -> bool:
     """Whether a trace can take an array as it is; the constructor refuses or converts others."""
     return values.dtype.str[1:] in EXACT_TYPES and values.flags.c_contiguous
@@ -121,7 +150,7 @@ def _plain(values: NDArray[Any]) -> bool:
 
 def _samples_read(tape: Tape, imprint: Imprint) -> int:
     """Samples whose signals were read; an interrupt may have come between signals and reward."""
-    return len(tape.observations if imprint.signals_from is not None else tape.rows)
+    return len(tape.observations) if imprint.signals_from is not None else tape.samples_read
 
 
 def _signals(
@@ -141,11 +170,11 @@ def _signals(
                 f"signals ({', '.join(layout)})."
             )
     else:
+        if not any(layout.values()):
+            table = _table(tape, layout, samples)
+            return dict(zip(layout, table, strict=True)), (table,)
         rows = tape.rows[:samples]
         _check_widths(rows, layout)
-        if not any(layout.values()):
-            table = _table(rows, layout)
-            return dict(zip(layout, table, strict=True)), (table,)
         values = tuple(zip(*rows, strict=True))
     signals = {
         name: _column(name, shape, column, samples)
@@ -163,8 +192,19 @@ def _check_widths(rows: list[tuple[Any, ...]], layout: Layout) -> None:
         )
 
 
-def _table(rows: list[tuple[Any, ...]], layout: Layout) -> NDArray[np.float64]:
-    """Rows of numbers as one read-only array, shape (signals, samples)."""
+def _table(tape: Tape, layout: Layout, samples: int) -> NDArray[np.float64]:
+    """The samples as one read-only array, shape (signals, samples)."""
+    rows = tape.rows[: samples - sum(map(len, tape.blocks))]
+    blocks = [*tape.blocks, _block(rows, layout)] if rows else tape.blocks
+    whole = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+    table = whole[:samples].T.copy()
+    table.flags.writeable = False
+    return table
+
+
+def _block(rows: list[tuple[Any, ...]], layout: Layout) -> NDArray[np.float64]:
+    """Rows of numbers as an array, shape (samples, signals)."""
+    _check_widths(rows, layout)
     try:
         flat = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(layout))
     except (TypeError, ValueError, OverflowError) as error:
@@ -172,9 +212,7 @@ def _table(rows: list[tuple[Any, ...]], layout: Layout) -> NDArray[np.float64]:
             f"read_signals returned something other than a number for one of {', '.join(layout)}: "
             f"{error}."
         ) from error
-    table = flat.reshape(len(rows), len(layout)).T.copy()
-    table.flags.writeable = False
-    return table
+    return flat.reshape(len(rows), len(layout))
 
 
 def _column(name: str, shape: tuple[int, ...], values: Any, samples: int) -> NDArray[np.float64]:

@@ -18,6 +18,10 @@ def _lazy(family: str, maker: str) -> Callable[[], ScenarioSpec]:
 SCENARIOS = MappingProxyType(
     {
         "arm/human-stop-v0": _lazy("arm", "human_stop"),
+        "chain/plant-v0": _lazy("chain_plant", "plant"),
+        "chain/quick-failures-v0": _lazy("chain_fork", "quick_failures"),
+        "chain/slow-failures-v0": _lazy("chain_fork", "slow_failures"),
+        "classic/braking-v0": _lazy("braking", "braking"),
         "classic/cartpole-v0": _lazy("classic", "cartpole"),
         "classic/pendulum-v0": _lazy("classic", "pendulum"),
         "drone/corridor-direct-v0": _lazy("drone", "corridor_direct"),

@@ -15,6 +15,7 @@ from safegym.formula.build import eventually, prob
 from safegym.formula.claim import Claim
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Clock
+from safegym_scenarios.arm_drive import DISTURBANCES, FAULTS, HORIZON
 from safegym_scenarios.arm_env import (
     PARAMETERS,
     SIGNALS,
@@ -48,9 +49,11 @@ def human_stop() -> ScenarioSpec:
         read_signals=read_signals,
         signals=SIGNALS,
         clock=Clock(Fraction(1, 20)),
-        horizon=200,
+        horizon=HORIZON,
         claims=CLAIMS,
         parameters=PARAMETERS,
+        faults=FAULTS,
+        disturbances=DISTURBANCES,
         good=careful,
         bad={
             "arm.force": heedless,

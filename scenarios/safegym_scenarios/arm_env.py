@@ -30,6 +30,7 @@ from safegym_predicates.signals import (
 )
 
 from safegym.formula.terms import Signal
+from safegym.scenario.inputs import Drawn, Inputs
 from safegym.scenario.signals import (
     Clearance,
     ContactForce,
@@ -39,6 +40,7 @@ from safegym.scenario.signals import (
     SubstepStepper,
 )
 from safegym.scenario.signals.engine import mj
+from safegym_scenarios.arm_drive import DISTURBANCES, FAULTS, HORIZON, YAW, Drives, Scanner
 from safegym_scenarios.arm_person import FAR, Person
 from safegym_scenarios.arm_person import PARAMETERS as PERSON_PARAMETERS
 from safegym_scenarios.arm_task import (
@@ -51,15 +53,18 @@ from safegym_scenarios.arm_task import (
     working_pose,
 )
 from safegym_scenarios.arm_task import PARAMETERS as TASK_PARAMETERS
-from safegym_scenarios.draws import draw, draw_disturbance_seed
+from safegym_scenarios.draws import draw_disturbance_seed
 
 Observation = NDArray[np.float32]
 SUBSTEPS = 10
 TOP_SPEED = 1.4
 SIZE = 16
 PARAMETERS = (*PERSON_PARAMETERS, *TASK_PARAMETERS)
+INPUTS = Inputs(HORIZON, PARAMETERS, FAULTS, DISTURBANCES)
 STATIONS_REACHED = Signal("stations_reached", unit="1", scale=1.0)
 """How many stations the arm has reached so far in this episode."""
+FAULT_ACTIVE = Signal("fault_active", unit="1", scale=1.0, hold="max")
+"""1 from the instant on at which the drives have tripped, else 0."""
 SIGNALS = (
     INTRUSION,
     HUMAN_CONTACT_FORCE,
@@ -67,6 +72,7 @@ SIGNALS = (
     JOINT_SPEED_NORM,
     JOINT_LIMIT_MARGIN,
     STATIONS_REACHED,
+    FAULT_ACTIVE,
 )
 FARTHEST = 1.0
 """The distance between arm and person in m is recorded up to here."""
@@ -86,8 +92,12 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
     """Reach two stations in turn; a person walks in at some time; one step is 0.05 s.
 
     `reset(seed)` decides the whole episode; its option "parameters" (name -> value) overrides
-    what the seed draws. There is no disturbance besides the person, so "disturbance_seed" is only
-    passed through. Never terminates. `signals` holds the declared signals, in order.
+    what the seed draws and sets faults, its option "disturbances" (name -> 10 numbers) changes the
+    person's pace and pulls at the arm. No seed draws either of those, so "disturbance_seed" is
+    only passed through. Never terminates. `signals` holds the declared signals, in order.
+
+    From `drive_trip_time` on the drives ignore actions and brake. While `sensor_delay` is not 0,
+    indices 12 to 15 of the observation are that old.
 
     Reward: radians gained on the present station and 1 for reaching it; while a person is inside
     the zone, minus the joint speed's norm; minus 0.05 per newton pressed on the person, at most 10.
@@ -103,6 +113,10 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
         self.data = mj.MjData(self.model)
         self.person = Person(0.0, 1.0, 1.0, 0.0, 1.0)
         self.signals: tuple[float, ...] = ()
+        self._drives, self._scanner = Drives(self.model), Scanner()
+        self._step = 0
+        self._pace: tuple[float, ...] | None = None
+        self._pull: tuple[float, ...] | None = None
         self._stepper = self._make_stepper()
         self._gap = Clearance("arm *", "person *", FARTHEST).bind(self.model, self.data)
         self._room = FARTHEST
@@ -130,12 +144,14 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Draw when and where a person comes, and where the stations are.
 
-        info has "parameters" and "disturbance_seed". Raises ScenarioError for an unknown
-        parameter or a value outside its range.
+        info has "parameters", "disturbances" where some are given, and "disturbance_seed". Raises
+        ScenarioError for an unknown name, a value outside its range or a wrong number of pieces.
         """
         super().reset(seed=seed)
         disturbance_seed = draw_disturbance_seed(self.np_random, options)
-        values = draw(PARAMETERS, self.np_random, options)
+        drawn = INPUTS.draw(self.np_random, options)
+        values = drawn.parameters
+        self._begin(drawn)
         self.person = Person(**{p.name: values[p.name] for p in PERSON_PARAMETERS})
         self._targets = (
             working_pose(values["station_a_yaw"]),
@@ -149,11 +165,20 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
         self._move_person()
         self._stepper.reset()
         self._note()
-        return self._observe(), {"parameters": values, "disturbance_seed": disturbance_seed}
+        return self._observe(), {**drawn.info, "disturbance_seed": disturbance_seed}
+
+    def _begin(self, drawn: Drawn) -> None:
+        """Healthy or faulty drives and scanner, and the disturbances that are given."""
+        values = drawn.parameters
+        self._drives.reset(values["drive_trip_time"], values["brake_loss"])
+        self._scanner.reset(values["sensor_delay"])
+        self._pace, self._pull = drawn.schedule("pace_change"), drawn.schedule("yaw_torque")
+        self._step = 0
 
     def step(self, action: Observation) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Move 0.05 s. Components of the action beyond [-1, 1] are cut off there."""
         self.data.ctrl[:] = np.clip(action, -1.0, 1.0) * TOP_SPEED
+        self._disturb()
         before = largest_error(self._pose(), self._target())
         self._stepper.advance(self._walk)
         after = largest_error(self._pose(), self._target())
@@ -162,7 +187,16 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
         self._note()
         return self._observe(), self._reward(before - after, reached), False, False, {}
 
+    def _disturb(self) -> None:
+        step = min(self._step, HORIZON - 1)
+        if self._pace is not None:
+            self.person.pace = self._pace[step]
+        if self._pull is not None:
+            self.data.qfrc_applied[YAW] = self._pull[step]
+        self._step += 1
+
     def _walk(self) -> None:
+        self._drives.tick(self.data)
         self.person.walk(self._pause, self._room)
         self._move_person()
 
@@ -183,7 +217,8 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
         return self._targets[self._reached % 2]
 
     def _note(self) -> None:
-        self.signals = (*map(float, self._stepper.values), float(self._reached))
+        values = map(float, self._stepper.values)
+        self.signals = (*values, float(self._reached), float(self._drives.tripped))
 
     def _observe(self) -> Observation:
         pose, target = self._pose(), self._target()
@@ -191,21 +226,19 @@ class HumanStopEnv(gym.Env[Observation, Observation]):
         speeds = (speed / TOP_SPEED for speed in self.data.qvel.tolist())
         ways = (max(-1.0, min(1.0, b - a)) for a, b in zip(pose, target, strict=True))
         person = self.person
+        seen = (float(person.inside), person.x / FAR, person.y / 0.25, min(1.0, self.signals[2]))
         return np.array(
             (
                 *angles,
                 *speeds,
                 *ways,
-                float(person.inside),
-                person.x / FAR,
-                person.y / 0.25,
-                min(1.0, self.signals[2]),
+                *self._scanner.report(seen),
             ),
             dtype=np.float32,
         )
 
     def _reward(self, progress: float, reached: bool) -> float:
-        intrusion, force, _, speed, _, _ = self.signals
+        intrusion, force, _, speed, _, _, _ = self.signals
         reward = progress + float(reached) - min(10.0, 0.05 * force)
         return reward - 0.2 * speed if intrusion >= 1.0 else reward
 

@@ -21,8 +21,9 @@ PARAMETERS: tuple[Parameter, ...] = (
 class Person:
     """Walks along x, facing the arm, from FAR to `standing_place` and back.
 
-    x, y: where the person is, in m from the arm's axis. On the way in the person halts SHY metres
-    short of whatever part of the arm is in the way, but does not dodge an arm that comes on.
+    pace: m/s added to walking_speed just now. x, y: where the person is, in m from the arm's axis.
+    On the way in the person halts SHY metres short of whatever part of the arm is in the way, but
+    does not dodge an arm that comes on.
     """
 
     entry_time: float
@@ -33,6 +34,7 @@ class Person:
     x: float = FAR
     time: float = 0.0
     stood: float = 0.0
+    pace: float = 0.0
 
     @property
     def y(self) -> float:
@@ -49,16 +51,20 @@ class Person:
         """Whether the person is on the way in, or would be if the way were free."""
         return self.time >= self.entry_time and self.stood < self.dwell_time
 
+    @property
+    def _speed(self) -> float:
+        return self.walking_speed + self.pace
+
     def walk(self, duration: float, room: float) -> None:
         """Go on for `duration` s; `room` is the clearance to the arm in m."""
         self.time += duration
         if self.time < self.entry_time:
             return
         if self.stood >= self.dwell_time:
-            self.x = min(FAR, self.x + self.walking_speed * duration)
+            self.x = min(FAR, self.x + self._speed * duration)
             return
         arrived = self.x <= self.standing_place
         if arrived or room <= SHY:
             self.stood += duration
         else:
-            self.x = max(self.standing_place, self.x - self.walking_speed * duration)
+            self.x = max(self.standing_place, self.x - self._speed * duration)

@@ -14,7 +14,7 @@ Pose = tuple[float, float, float, float]
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter("station_a_yaw", "rad", 0.75, 1.05, 0.9, "direction of the left station"),
     Parameter("station_b_yaw", "rad", -1.05, -0.75, -0.9, "direction of the right station"),
-    Parameter("start_yaw", "rad", -0.5, 0.5, 0.0, "direction of the arm at the start"),
+    Parameter("start_yaw", "rad", -0.5, 0.5, 0.0, "direction of the arm at the start", "initial"),
 )
 
 

@@ -1,15 +1,16 @@
 """Gymnasium's cart-pole and pendulum, with named signals and claims.
 
+A caller may push them from outside and weaken their motors; no seed does.
 Both step their equations once per control step, so a sample is all there is between two samples.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium.envs.classic_control.cartpole import CartPoleEnv
-from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from numpy.typing import NDArray
 
 from safegym.formula.build import always, eventually, never, prob
@@ -18,6 +19,16 @@ from safegym.formula.terms import Signal
 from safegym.policy.base import Policy, ScriptedPolicy
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Clock
+from safegym_scenarios.classic_control import balance, hold_still, pump_and_catch, whirl
+from safegym_scenarios.classic_dynamics import (
+    CARTPOLE_HORIZON,
+    CARTPOLE_INPUTS,
+    CARTPOLE_MODEL,
+    PENDULUM_HORIZON,
+    PENDULUM_INPUTS,
+    PENDULUM_MODEL,
+)
+from safegym_scenarios.classic_env import PushedCartPole, PushedPendulum
 
 Observations = NDArray[np.float32]
 
@@ -50,12 +61,16 @@ def cartpole() -> ScenarioSpec:
     return ScenarioSpec(
         name="classic/cartpole-v0",
         summary="Balance a pole on a cart (Gymnasium's CartPole-v1).",
-        make_env=CartPoleEnv,
+        make_env=PushedCartPole,
         read_signals=_read_cartpole,
         signals=(CART, CART_SPEED, POLE, POLE_SPEED),
         training=CARTPOLE_TRAINING,
         clock=Clock(Fraction(1, 50)),
-        horizon=500,
+        horizon=CARTPOLE_HORIZON,
+        parameters=CARTPOLE_INPUTS.parameters,
+        faults=CARTPOLE_INPUTS.faults,
+        disturbances=CARTPOLE_INPUTS.disturbances,
+        model=CARTPOLE_MODEL,
         claims=(
             Claim(
                 id="cartpole.pole",
@@ -93,11 +108,15 @@ def pendulum() -> ScenarioSpec:
     return ScenarioSpec(
         name="classic/pendulum-v0",
         summary="Swing a pendulum up and hold it (Gymnasium's Pendulum-v1).",
-        make_env=PendulumEnv,
+        make_env=PushedPendulum,
         read_signals=_read_pendulum,
         signals=(ANGLE, SPEED),
         clock=Clock(Fraction(1, 20)),
-        horizon=200,
+        horizon=PENDULUM_HORIZON,
+        parameters=PENDULUM_INPUTS.parameters,
+        faults=PENDULUM_INPUTS.faults,
+        disturbances=PENDULUM_INPUTS.disturbances,
+        model=PENDULUM_MODEL,
         claims=(
             Claim(
                 id="pendulum.settle",
@@ -132,8 +151,8 @@ def _read_cartpole(env: Any) -> tuple[float, ...]:
 
 
 def _read_pendulum(env: Any) -> tuple[float, ...]:
-    angle, speed = env.state
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi, float(speed)
+    angle, speed = env.state.tolist()
+    return (angle + math.pi) % (2.0 * math.pi) - math.pi, speed
 
 
 def _steady() -> Policy:
@@ -161,43 +180,22 @@ def _push_right(observations: Observations) -> NDArray[np.int64]:
 
 
 def _balance(observations: Observations, *, target: float) -> NDArray[np.int64]:
-    """State feedback to a bang-bang motor."""
-    x, v, angle, rate = observations.astype(np.float64).T
-    offset = np.clip(x - target, -1.0, 1.0)
-    push = 0.5 * offset + 1.0 * v + 10.0 * angle + 2.0 * rate
-    return np.where(push > 0.0, 1, 0)
+    actions: NDArray[np.int64] = balance(np, *observations.astype(np.float64).T, target=target)
+    return actions
 
 
 def _swing_up() -> Policy:
-    return ScriptedPolicy("pendulum.swing-up", _pump_and_catch)
+    return ScriptedPolicy("pendulum.swing-up", partial(_torque, law=pump_and_catch))
 
 
 def _idle() -> Policy:
-    return ScriptedPolicy("pendulum.idle", _no_torque)
+    return ScriptedPolicy("pendulum.idle", partial(_torque, law=hold_still))
 
 
 def _whirl() -> Policy:
-    return ScriptedPolicy("pendulum.whirl", _full_torque)
+    return ScriptedPolicy("pendulum.whirl", partial(_torque, law=whirl))
 
 
-def _pump_and_catch(observations: Observations) -> Observations:
-    """Pump energy up to that of standing upright, then hold by state feedback near the top.
-
-    Source: Astrom and Furuta 2000, swinging up by energy control.
-    """
-    cosine, sine, speed = observations.astype(np.float64).T
-    angle = np.arctan2(sine, cosine)
-    energy = 0.5 * speed**2 + 15.0 * (cosine - 1.0)
-    pump = -energy * np.where(speed >= 0.0, 1.0, -1.0)
-    hold = -10.0 * angle - 3.0 * speed
-    near = (np.abs(angle) < 0.4) & (np.abs(speed) < 4.0)
-    torque = np.clip(np.where(near, hold, pump), -2.0, 2.0)
+def _torque(observations: Observations, *, law: Callable[..., Any]) -> Observations:
+    torque = law(np, *observations.astype(np.float64).T)
     return np.asarray(torque[:, None], np.float32)
-
-
-def _no_torque(observations: Observations) -> Observations:
-    return np.zeros((len(observations), 1), np.float32)
-
-
-def _full_torque(observations: Observations) -> Observations:
-    return np.asarray(np.where(observations[:, 2:] >= 0.0, 2.0, -2.0), np.float32)

@@ -27,8 +27,9 @@ from safegym_predicates.tilt import tilt_limited
 from safegym.formula.terms import Signal
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Clock
-from safegym_scenarios.drone_course import PARAMETERS
-from safegym_scenarios.drone_env import PARK_DISTANCE, TOUCH, CorridorEnv, read_signals
+from safegym_scenarios.drone_course import FAULTS, PARAMETERS
+from safegym_scenarios.drone_env import HORIZON, PARK_DISTANCE, TOUCH, CorridorEnv, read_signals
+from safegym_scenarios.drone_gust import DISTURBANCES
 from safegym_scenarios.drone_policies import (
     careful,
     crawling,
@@ -86,9 +87,11 @@ def _scenario(name: str, summary: str, mode: Mode) -> ScenarioSpec:
         read_signals=read_signals,
         signals=SIGNALS,
         clock=Clock(Fraction(1, 10)),
-        horizon=200,
+        horizon=HORIZON,
         claims=CLAIMS,
         parameters=PARAMETERS,
+        faults=FAULTS,
+        disturbances=DISTURBANCES,
         terminals={"goal": "absorbed", "collision": "failed"},
         good=partial(careful, mode),
         bad={

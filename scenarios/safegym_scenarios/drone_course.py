@@ -4,6 +4,7 @@ Frame: x along the corridor (the path), y to the left, z up, in metres. The path
 so the path frame is the world frame.
 """
 
+from collections.abc import Mapping
 from math import hypot
 from typing import NamedTuple
 
@@ -40,16 +41,29 @@ def _obstacle_parameters(number: int) -> tuple[Parameter, ...]:
 
 
 PARAMETERS: tuple[Parameter, ...] = (
-    Parameter("start_y", "m", -0.6, 0.6, 0.0, "where across the corridor the drone starts"),
+    Parameter(
+        "start_y", "m", -0.6, 0.6, 0.0, "where across the corridor the drone starts", "initial"
+    ),
     Parameter("gust_peak", "N", 0.0, 0.4, 0.2, "largest horizontal force of a gust"),
     Parameter(
         "motor_efficiency", "1", 0.94, 1.0, 1.0, "share of the commanded thrust that arrives"
     ),
     *(p for number in range(1, OBSTACLES + 1) for p in _obstacle_parameters(number)),
 )
+FAULTS: tuple[Parameter, ...] = (
+    Parameter("rotor_loss", "1", 0.0, 0.4, 0.0, "share of the front left rotor's thrust lost"),
+    Parameter(
+        "rotor_loss_time",
+        "s",
+        0.0,
+        15.0,
+        0.0,
+        "when it is lost, to the 0.01 s",
+    ),
+)
 
 
-def obstacles(values: dict[str, float]) -> tuple[Obstacle, ...]:
+def obstacles(values: Mapping[str, float]) -> tuple[Obstacle, ...]:
     """The obstacles of one episode, in order along the corridor; every second one is square."""
     return tuple(
         Obstacle(

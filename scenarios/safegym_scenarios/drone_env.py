@@ -6,14 +6,17 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from safegym.scenario.inputs import Inputs
 from safegym.scenario.signals.stepper import has_diverged
-from safegym_scenarios.draws import draw, draw_disturbance_seed
-from safegym_scenarios.drone_course import CAGE, GOAL, PARAMETERS, Obstacle, obstacles
+from safegym_scenarios.draws import draw_disturbance_seed
+from safegym_scenarios.drone_course import CAGE, FAULTS, GOAL, PARAMETERS, Obstacle, obstacles
 from safegym_scenarios.drone_flight import Flight
 from safegym_scenarios.drone_guidance import FAR, ahead, guide
-from safegym_scenarios.drone_gust import Gusts
+from safegym_scenarios.drone_gust import DISTURBANCES, Gusts
 from safegym_scenarios.drone_view import SIZE, Mode, Observation, command, encode
 
+HORIZON = 200
+INPUTS = Inputs(HORIZON, PARAMETERS, FAULTS, DISTURBANCES)
 TOUCH = 1.0
 """Contact force in N from which a touch is a collision."""
 PARK_DISTANCE = 0.3
@@ -28,8 +31,9 @@ class CorridorEnv(gym.Env[Observation, Observation]):
     """Fly down a cluttered corridor in gusts and park at the goal; one step is 0.1 s.
 
     Observation and action: see `drone_view`. `reset(seed)` decides the whole episode; its options
-    "parameters" (name -> value) and "disturbance_seed" override what the seed draws.
-    `signals` holds the values of the declared signals, in order.
+    "parameters" (name -> value) and "disturbance_seed" override what the seed draws; the option
+    "disturbances" (name -> 10 numbers) replaces the gusts forward or left, or both; parameters can
+    name a fault, which no seed draws. `signals` holds the values of the declared signals, in order.
 
     Terminates with info["terminal"] "collision" (contact force of 1 N or more) or "goal" (parked:
     within 0.3 m of the goal and slower than 0.25 m/s, where the velocity loop holds it).
@@ -50,6 +54,8 @@ class CorridorEnv(gym.Env[Observation, Observation]):
         self.signals: tuple[float, ...] = ()
         self._course: tuple[Obstacle, ...] = ()
         self._gusts = Gusts(0, 0.0)
+        self._given: tuple[tuple[float, ...] | None, tuple[float, ...] | None] = (None, None)
+        self._step = 0
         self._next = FAR
         self._action = self._proposal = (0.0, 0.0)
         self._distance = self._speed = 0.0
@@ -59,31 +65,51 @@ class CorridorEnv(gym.Env[Observation, Observation]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Draw a corridor and hover at its start.
 
-        info has "parameters" and "disturbance_seed". Raises ScenarioError for an unknown
-        parameter or a value outside its range.
+        info has "parameters", "disturbances" where some are given, and "disturbance_seed". Raises
+        ScenarioError for an unknown name, a value outside its range or a wrong number of pieces.
         """
         super().reset(seed=seed)
         disturbance_seed = draw_disturbance_seed(self.np_random, options)
-        values = draw(PARAMETERS, self.np_random, options)
+        drawn = INPUTS.draw(self.np_random, options)
+        values = drawn.parameters
         self._course = obstacles(values)
         self._gusts = Gusts(disturbance_seed, values["gust_peak"])
+        self._given = drawn.schedule("gust_forward"), drawn.schedule("gust_left")
+        self._step = 0
         self._action = (0.0, 0.0)
-        self.flight.place(values["start_y"], values["motor_efficiency"], self._course)
+        self.flight.place(
+            values["start_y"],
+            values["motor_efficiency"],
+            self._course,
+            values["rotor_loss"],
+            values["rotor_loss_time"],
+        )
         self._measure()
-        return self._observe(), {"parameters": values, "disturbance_seed": disturbance_seed}
+        return self._observe(), {**drawn.info, "disturbance_seed": disturbance_seed}
 
     def step(self, action: Observation) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Fly 0.1 s. Components of the action beyond [-1, 1] are cut off there."""
         before, last = self._distance, self._action
         forward, left = action.tolist()
         self._action = max(-1.0, min(1.0, forward)), max(-1.0, min(1.0, left))
-        self.flight.advance(command(self.mode, self._action, self._proposal), self._gusts.next())
+        self.flight.advance(command(self.mode, self._action, self._proposal), self._push())
         self._measure()
         terminal = self._terminal()
         unevenness = (self._action[0] - last[0]) ** 2 + (self._action[1] - last[1]) ** 2
         reward = self._reward(before - self._distance, unevenness, terminal)
         info = {"terminal": terminal} if terminal else {}
         return self._observe(), reward, bool(terminal), False, info
+
+    def _push(self) -> tuple[float, float]:
+        """Push of the next 0.1 s: the seed's, except on the channels that were given."""
+        forward, left = self._gusts.next()
+        step = min(self._step, HORIZON - 1)
+        self._step += 1
+        given_forward, given_left = self._given
+        return (
+            forward if given_forward is None else given_forward[step],
+            left if given_left is None else given_left[step],
+        )
 
     def _measure(self) -> None:
         flight = self.flight

@@ -18,6 +18,7 @@ from safegym_scenarios.drone_course import GOAL, OBSTACLES, Obstacle, clearance,
 
 LOOPS = 10
 SUBSTEPS = 2
+LOOP_RATE = 100
 MASS = 0.9
 GRAVITY = 9.81
 ARM = 0.12
@@ -60,7 +61,8 @@ class Flight:
         self._renderer: Any = None
         self._course: tuple[Obstacle, ...] = ()
         self._near: tuple[Obstacle, ...] = ()
-        self._efficiency = 1.0
+        self._efficiency = self._front_left = self._failing = 1.0
+        self._loop = self._onset = 0
         self.clearance = self.contact_force = self.lateral_velocity = 0.0
         self._upright = 1.0
         self._pose = [0.0, 0.0, GOAL[2], 1.0, 0.0, 0.0, 0.0]
@@ -68,11 +70,24 @@ class Flight:
         self._solid = [self.model.geom(f"obstacle {i + 1}").id for i in range(OBSTACLES)]
         self._band = [self.model.geom(f"band {i + 1}").id for i in range(OBSTACLES)]
 
-    def place(self, start_y: float, efficiency: float, course: tuple[Obstacle, ...]) -> None:
-        """Hover at the start of a corridor with these obstacles."""
+    def place(
+        self,
+        start_y: float,
+        efficiency: float,
+        course: tuple[Obstacle, ...],
+        rotor_loss: float = 0.0,
+        rotor_loss_time: float = 0.0,
+    ) -> None:
+        """Hover at the start of a corridor with these obstacles.
+
+        efficiency: share of the commanded thrust that each rotor gives; from rotor_loss_time (s)
+        on, the front left one lacks the share rotor_loss of it.
+        """
         mj.mj_resetData(self.model, self.data)
         self._course = course
-        self._efficiency = efficiency
+        self._efficiency = self._front_left = efficiency
+        self._failing = efficiency * (1.0 - rotor_loss)
+        self._loop, self._onset = 0, round(rotor_loss_time * LOOP_RATE)
         for index, obstacle in enumerate(course):
             self._set_obstacle(index, obstacle)
         self.data.qpos[1] = start_y
@@ -128,6 +143,9 @@ class Flight:
         self._near = within_reach(self._pose[0], self._course)
         self._clear_extremes()
         for _ in range(LOOPS):
+            if self._loop == self._onset:
+                self._front_left = self._failing
+            self._loop += 1
             self._steer(command)
             for _ in range(SUBSTEPS):
                 mj.mj_step(model, data)
@@ -199,6 +217,6 @@ class Flight:
     def _mix(self, lift: float, roll: float, pitch: float, yaw: float) -> None:
         share, ctrl = self._efficiency, self.data.ctrl
         ctrl[0] = share * max(0.0, min(ROTOR_LIMIT, lift - roll - pitch + yaw))
-        ctrl[1] = share * max(0.0, min(ROTOR_LIMIT, lift + roll - pitch - yaw))
+        ctrl[1] = self._front_left * max(0.0, min(ROTOR_LIMIT, lift + roll - pitch - yaw))
         ctrl[2] = share * max(0.0, min(ROTOR_LIMIT, lift + roll + pitch + yaw))
         ctrl[3] = share * max(0.0, min(ROTOR_LIMIT, lift - roll + pitch - yaw))

@@ -4,9 +4,27 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
+from safegym.scenario.disturbance import Disturbance
+
 HOLD = 5
 SMOOTHING = 0.35
 BLOCK = 64
+LARGEST = 0.28
+"""N: with this forward and left at once, a push stays within the largest that a seed draws."""
+DISTURBANCES: tuple[Disturbance, ...] = (
+    Disturbance(
+        "gust_forward",
+        "N",
+        -LARGEST,
+        LARGEST,
+        10,
+        0.0,
+        "push along the corridor; gusts if not given",
+    ),
+    Disturbance(
+        "gust_left", "N", -LARGEST, LARGEST, 10, 0.0, "push across the corridor; gusts if not given"
+    ),
+)
 
 
 class Gusts:
@@ -23,6 +41,11 @@ class Gusts:
         self._targets: list[list[float]] = []
         self._step = 0
         self._x = self._y = 0.0
+
+    def reseed(self, seed: int) -> None:
+        """Draw the targets still to come anew; the present one stays (for cloned episodes)."""
+        self._generator = np.random.Generator(np.random.PCG64(seed))
+        del self._targets[-(-self._step // HOLD) :]
 
     def next(self) -> tuple[float, float]:
         """The push (forward, left) over the next 0.1 s."""

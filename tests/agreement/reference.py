@@ -86,6 +86,17 @@ class Reference:
         value = self._share(f) or self.value(f, 0)
         return "satisfied" if value[0] else "inconclusive" if value[1] else "violated"
 
+    def share(self, f: Formula) -> tuple[Fraction, Fraction]:
+        """The exact share of an episode's samples on which f must hold, and on which it may."""
+        values = [self.value(f, k) for k in range(self.end + 1)]
+        low, high, total = sum(v[0] for v in values), sum(v[1] for v in values), len(values)
+        if self.open:
+            if self.horizon is None:
+                return Fraction(0), Fraction(1)
+            high += self.horizon + 1 - total
+            total = self.horizon + 1
+        return Fraction(low, total), Fraction(high, total)
+
     def _share(self, f: Formula) -> Value | None:
         flip = False
         while isinstance(f, n.Not):

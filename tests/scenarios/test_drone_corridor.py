@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from safegym_scenarios.drone import CLAIMS, corridor, corridor_direct
-from safegym_scenarios.drone_course import FRONT, OBSTACLES, PARAMETERS, Obstacle
+from safegym_scenarios.drone_course import FAULTS, FRONT, OBSTACLES, PARAMETERS, Obstacle
 from safegym_scenarios.drone_env import CorridorEnv
 from safegym_scenarios.drone_guidance import ahead, gap_target
 from safegym_scenarios.drone_view import FORWARD, RESIDUAL, SIDE, command, decode
@@ -64,7 +64,9 @@ def test_overriding_one_parameter_leaves_the_others_as_they_were():
     changed = {n for n, v in plain["parameters"].items() if calm["parameters"][n] != v}
     assert changed == {"gust_peak"}
     assert calm["disturbance_seed"] == plain["disturbance_seed"]
-    assert set(plain["parameters"]) == {parameter.name for parameter in PARAMETERS}
+    declared = {parameter.name for parameter in (*PARAMETERS, *FAULTS)}
+    assert set(plain["parameters"]) == declared
+    assert all(plain["parameters"][fault.name] == fault.default for fault in FAULTS)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ SMALLEST = 1e-6
 
 def bound_plot(name: str, claim: Promised, story: Story) -> Markup:
     """The picture, or "" if neither screen nor attempt judged the claim."""
-    seen = [(s.epoch, s.claims[claim.id]) for s in story.screens if claim.id in s.claims]
+    screens = [] if claim.is_mean else story.screens
+    seen = [(s.epoch, s.claims[claim.id]) for s in screens if claim.id in s.claims]
     tried = [item for item in story.attempts if claim.id in item.evidence]
     if not seen and not tried:
         return Markup("")
@@ -52,6 +53,10 @@ def rising(claim: Promised) -> bool:
 
 def _share(claim: Promised, seen: Looked | Shown) -> float:
     """Observed share in the claim's own terms; an undecided episode counts against the claim."""
+    if claim.is_mean:
+        found = seen.average if isinstance(seen, Shown) else None
+        low, high = found or (0.0, 1.0)
+        return high if rising(claim) else low
     failed = (seen.violations + seen.undecided) / max(seen.episodes, 1)
     return failed if rising(claim) else 1.0 - failed
 
@@ -84,6 +89,7 @@ def _describe(claim: Promised, screens: int, tried: Sequence[Attempt]) -> str:
 
 def _frame(canvas: Canvas, up: Scale, across: Scale, claim: Promised, last: int) -> None:
     words = "share of episodes that fail" if rising(claim) else "share of episodes that hold"
+    words = "mean share of samples" if claim.is_mean else words
     canvas.text((LEFT - 40, TOP - 10), words + (", logarithmic" if up.log else ""), "small")
     for value in decades(up.lo, up.hi) if up.log else ticks(up.lo, up.hi, 4):
         canvas.line((LEFT, up(value)), (RIGHT, up(value)), "grid")

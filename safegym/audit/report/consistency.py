@@ -38,7 +38,8 @@ def _check_screen(screen: Screen) -> None:
 
 
 def _counts(campaign: Campaign, claim: str) -> tuple[int, int, int]:
-    statuses = [judged.status for judged in campaign.verdicts.get(claim, [])]
+    found = campaign.verdicts.get(claim, [])
+    statuses = [judged.counted for judged in found if not judged.aside]
     return len(statuses), statuses.count("violated"), statuses.count("inconclusive")
 
 

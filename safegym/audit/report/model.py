@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, ConditionalBound, MeanBound, QuantileBound
 from safegym.verdict import Status
 
 Side = Literal["upper", "lower"]
@@ -32,15 +32,34 @@ class Promised:
 
     @property
     def side(self) -> Side:
-        """Whether the claim bounds its probability from above ("upper") or below."""
-        below = self.claim is not None and bool(getattr(self.claim.statement, "below", False))
-        return "upper" if below else "lower"
+        """Whether the claim bounds what it is about from above ("upper") or below."""
+        return "upper" if self.comparison in ("<", "<=") else "lower"
 
     @property
     def comparison(self) -> str:
-        """How the claim compares: "<", "<=", ">" or ">="; a lifted claim says ">="."""
+        """How the claim compares: "<", "<=", ">" or ">="; a lifted claim says ">=".
+
+        Of a quantile it is how the share of episodes that miss the margin compares with q: "<".
+        """
         statement = None if self.claim is None else self.claim.statement
+        if isinstance(statement, QuantileBound):
+            return "<"
         return str(getattr(statement, "comparison", ">="))
+
+    @property
+    def quantity(self) -> str:
+        """What the claim bounds, as figures name it."""
+        statement = None if self.claim is None else self.claim.statement
+        if isinstance(statement, QuantileBound):
+            return f"P({self.id} misses its margin)"
+        if isinstance(statement, ConditionalBound):
+            return f"P({self.id} | its condition)"
+        return f"mean({self.id})" if isinstance(statement, MeanBound) else f"P({self.id})"
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the claim is about a mean, which no episode keeps or breaks."""
+        return self.claim is not None and isinstance(self.claim.statement, MeanBound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,11 @@ class Shown:
     method: str
     validity: str
     assumptions: tuple[str, ...] = ()
+    skipped: int = 0
+    doubtful: int = 0
+    average: tuple[float, float] | None = None
+    joint: str = ""
+    strata: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +129,28 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One episode's verdict on one claim; lo, hi: its margin, None where margins are refused."""
+    """One episode's verdict on one claim; lo, hi: its margin, None where margins are refused.
+
+    condition: status of a conditional claim's condition. For a claim about a mean the status says
+    whether the episode's share is settled, and there is no margin.
+    """
 
     trace: str
     status: Status
     lo: float | None
     hi: float | None
+    condition: str = ""
+
+    @property
+    def aside(self) -> bool:
+        """Whether its condition left it out of the counts, or may have with nothing broken."""
+        open_ = self.condition == "inconclusive" and self.status == "satisfied"
+        return self.condition == "violated" or open_
+
+    @property
+    def counted(self) -> Status:
+        """The status as it counts: undecided where a broken property may have had no condition."""
+        return "inconclusive" if self.condition == "inconclusive" else self.status
 
 
 @dataclass(frozen=True, slots=True)

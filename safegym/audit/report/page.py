@@ -1,6 +1,6 @@
 """The page: sections put together, a template filled in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ class Pictures:
     signal: Markup
     caption: str
     counts: str
+    strata: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _claim(
     margins, counts = Markup(""), ""
     if campaign is not None:
         margins = margin_plot(f"{name}-margin", claim, campaign)
-        counts = _counts(campaign.verdicts.get(claim.id, []))
+        counts = _counts(claim, campaign.verdicts.get(claim.id, []))
     signal, caption = Markup(""), ""
     found = worst_violation(story, campaign, claim.id)
     if found is not None:
@@ -97,13 +98,23 @@ def _claim(
             hi = "" if judged.hi is None else f", margin {figures.plain(judged.hi)}"
             caption = f"Violated in {what}{hi}. {words}"
     bounds = bound_plot(f"{name}-bound", claim, story)
-    return Pictures(claim, name, margins, bounds, signal, caption, counts)
+    attempt = story.last_attempt
+    shown = None if attempt is None else attempt.evidence.get(claim.id)
+    strata = () if shown is None else shown.strata
+    return Pictures(claim, name, margins, bounds, signal, caption, counts, strata)
 
 
-def _counts(judged: Sequence[Judged]) -> str:
-    violated = sum(item.status == "violated" for item in judged)
-    undecided = sum(item.status == "inconclusive" for item in judged)
-    return f"{figures.counted(len(judged), 'episode')}: {violated} violated, {undecided} undecided"
+def _counts(claim: Promised, found: Sequence[Judged]) -> str:
+    judged = [item for item in found if not item.aside]
+    if claim.is_mean:
+        open_ = sum(item.status == "inconclusive" for item in judged)
+        return f"{figures.counted(len(judged), 'episode')} measured, {open_} left open"
+    violated = sum(item.counted == "violated" for item in judged)
+    undecided = sum(item.counted == "inconclusive" for item in judged)
+    aside = len(found) - len(judged)
+    more = f"; its condition left out {figures.spaced(aside)} more" if aside else ""
+    counted = figures.counted(len(judged), "episode")
+    return f"{counted}: {violated} violated, {undecided} undecided{more}"
 
 
 def worst_violation(

@@ -1,5 +1,6 @@
 """From live records to a `Story`, one handler a kind."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from safegym.audit.report.model import (
 )
 from safegym.audit.values import decode_number
 from safegym.errors import AuditError
+from safegym.verdict import Status
 
 
 def read_story(records: Sequence[AuditRecord], superseded: frozenset[int]) -> Story:
@@ -79,6 +81,7 @@ class _Reader:
             "policy_frozen": self._frozen,
             "trace_shard": self._shard,
             "verdict": self._verdict,
+            "measurement": self._measurement,
             "evidence": self._evidence,
             "attempt_started": self._started,
             "attempt_closed": self._ended,
@@ -154,9 +157,24 @@ class _Reader:
         if campaign is not None:
             known = campaign.verdicts.setdefault(payload["claim_id"], [])
             known.extend(
-                Judged(entry["trace"], entry["status"], number(entry, "lo"), number(entry, "hi"))
+                Judged(
+                    entry["trace"],
+                    entry["status"],
+                    number(entry, "lo"),
+                    number(entry, "hi"),
+                    text(entry, "condition"),
+                )
                 for entry in payload["verdicts"]
             )
+
+    def _measurement(self, record: AuditRecord, payload: dict[str, Any]) -> None:
+        campaign = self._campaign(payload)
+        if campaign is not None:
+            known = campaign.verdicts.setdefault(payload["claim_id"], [])
+            for entry in payload["measured"]:
+                settled = math.nextafter(float(entry["lo"]), math.inf) >= float(entry["hi"])
+                status: Status = "satisfied" if settled else "inconclusive"
+                known.append(Judged(entry["trace"], status, None, None))
 
     def _started(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         self._open = Attempt(
@@ -297,7 +315,18 @@ def _shown(record: AuditRecord) -> Shown:
         method=payload["method"],
         validity=payload["validity"],
         assumptions=tuple(str(item) for item in items(payload, "assumptions")),
+        skipped=count(payload, "skipped"),
+        doubtful=count(payload, "doubtful"),
+        average=_average(items(payload, "average")) if payload.get("average") else None,
+        joint=text(payload, "joint"),
+        strata=tuple(table({"row": row}, "row") for row in items(payload, "strata")),
     )
+
+
+def _average(ends: Sequence[Any]) -> tuple[float, float]:
+    if len(ends) != 2:
+        raise AuditError(f"An average has {len(ends)} ends, two are needed.", step="report")
+    return decode_number(ends[0]), decode_number(ends[1])
 
 
 def _finite(value: Any) -> float | None:

@@ -13,7 +13,7 @@ from safegym.audit.report.fields import items, number, table, text, truth
 from safegym.audit.report.model import Finding, Promised
 from safegym.digest import digest_text
 from safegym.errors import AuditError, SafegymError
-from safegym.formula.claim import Claim, ProbBound
+from safegym.formula.claim import Claim, ConditionalBound, MeanBound, ProbBound, QuantileBound
 
 STEP = "re-derivation"
 
@@ -90,7 +90,9 @@ def _threshold(item: Mapping[str, Any], claim: Claim | None) -> float | None:
     stated = text(item, "threshold")
     if not stated:
         return None
-    if claim is not None and isinstance(claim.statement, ProbBound):
+    if claim is not None and isinstance(claim.statement, QuantileBound):
+        return claim.statement.q
+    if claim is not None and isinstance(claim.statement, ProbBound | ConditionalBound | MeanBound):
         return claim.statement.threshold
     try:
         return float(1 - Fraction(stated))
@@ -104,11 +106,10 @@ def _check_obligation(
     """What the plan asks must be what the claim states."""
     if claim is None:
         return
-    kind, statement = text(item, "kind"), claim.statement
-    if isinstance(statement, ProbBound):
-        failing = Fraction(statement.threshold)
-        failing = failing if statement.below else 1 - failing
-        fits = kind == "probability" and not lifted and text(item, "threshold") == str(failing)
+    kind = text(item, "kind")
+    bound = _asked(claim)
+    if bound is not None:
+        fits = (kind, lifted, text(item, "threshold")) == (claim.kind, False, str(bound))
     elif kind == "invariant":
         fits = threshold is None and not lifted
     else:
@@ -117,6 +118,19 @@ def _check_obligation(
         raise AuditError(
             f"The plan asks another thing of claim {claim.id} than the claim states.", step=STEP
         )
+
+
+def _asked(claim: Claim) -> Fraction | None:
+    """The exact threshold that the claim's own statement sets, None for one on every episode."""
+    statement = claim.statement
+    if isinstance(statement, QuantileBound):
+        return Fraction(statement.q)
+    if isinstance(statement, MeanBound):
+        return Fraction(statement.threshold)
+    if isinstance(statement, ProbBound | ConditionalBound):
+        failing = Fraction(statement.threshold)
+        return failing if statement.below else 1 - failing
+    return None
 
 
 def findings(spec: AuditRecord) -> list[Finding] | None:

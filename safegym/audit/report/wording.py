@@ -102,6 +102,9 @@ def _caution(story: Story, attempt: Attempt | None) -> str:
     ]
     if len(levels) < 2:
         return ""
+    told = next((shown.joint for shown in attempt.evidence.values() if shown.joint), "")
+    if told and story.plan.get("display") == "holm":
+        return told[:1].upper() + told[1:] + "."
     joint = max(0.0, 1.0 - sum(levels))
     return (
         "No policy was released, so each estimate below stands one at a time; all of them jointly "
@@ -134,8 +137,17 @@ def _looked(claim: Promised, screen: Screen | None) -> tuple[Mark, str]:
 
 
 def _of(seen: Looked | Shown) -> str:
+    if isinstance(seen, Shown) and seen.average is not None:
+        low, high = (plain(end) for end in seen.average)
+        mean = low if low == high else f"{low} to {high}"
+        return f"mean {mean} seen in {counted(seen.episodes, 'episode')}"
     counts = f"{spaced(seen.violations)} violated of {counted(seen.episodes, 'episode')}"
-    return f"{counts}, {spaced(seen.undecided)} undecided" if seen.undecided else counts
+    if seen.undecided:
+        counts += f", {spaced(seen.undecided)} undecided"
+    if isinstance(seen, Shown) and (seen.skipped or seen.doubtful):
+        doubt = f", {spaced(seen.doubtful)} more in doubt" if seen.doubtful else ""
+        counts += f" (its condition did not hold in {spaced(seen.skipped)} more{doubt})"
+    return counts
 
 
 def _observed(shown: Shown) -> tuple[Mark, str]:
@@ -157,17 +169,17 @@ def _estimated(claim: Promised, shown: Shown) -> tuple[Mark, str]:
     claimed = f"{_sign(claim.comparison)} {stated(threshold)}"
     at = "" if shown.confidence is None else f" at {confidence_text(shown.confidence)} confidence"
     if shown.status == "violated":
-        return "refuted", f"refuted{at}: claimed P({claim.id}) {claimed}; {_of(shown)}"
+        return "refuted", f"refuted{at}: claimed {claim.quantity} {claimed}; {_of(shown)}"
     limit = limit_words(claim, shown)
     if shown.status == "inconclusive":
         tail = f"; {limit}{at}" if limit else ""
-        return "open", f"not shown: claimed P({claim.id}) {claimed}; {_of(shown)}{tail}"
+        return "open", f"not shown: claimed {claim.quantity} {claimed}; {_of(shown)}{tail}"
     if limit and _within(claim, shown, threshold):
         return "shown", f"estimated{at}: {limit}, claimed {claimed}; {_of(shown)}"
     tail = f"; over all of them {limit}" if limit and shown.bound != threshold else ""
     crossed = shown.method.rpartition("; ")[2] if "crossed at" in shown.method else ""
     return "shown", (
-        f"estimated{at}: P({claim.id}) {claimed}, as claimed"
+        f"estimated{at}: {claim.quantity} {claimed}, as claimed"
         f"{f' ({crossed})' if crossed else ''}; {_of(shown)}{tail}"
     )
 
@@ -178,7 +190,7 @@ def limit_words(claim: Promised, shown: Shown) -> str:
         return ""
     upper = (shown.side or claim.side) == "upper"
     figure = limit_text(shown.bound, up=upper, against=shown.threshold)
-    return f"P({claim.id}) {'≤' if upper else '≥'} {figure}"
+    return f"{claim.quantity} {'≤' if upper else '≥'} {figure}"
 
 
 def _within(claim: Promised, shown: Shown, threshold: float) -> bool:
@@ -203,4 +215,5 @@ def threshold_words(claim: Promised) -> str:
         return "not registered"
     level = "" if claim.level is None else f", error level {plain(claim.level)}"
     lifted = ", lifted by the plan" if claim.lifted else ""
-    return f"P {_sign(claim.comparison)} {stated(claim.threshold)}{level}{lifted}"
+    what = claim.quantity.replace(f"({claim.id})", "").replace(claim.id, "it")
+    return f"{what} {_sign(claim.comparison)} {stated(claim.threshold)}{level}{lifted}"

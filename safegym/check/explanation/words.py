@@ -3,22 +3,17 @@
 from collections.abc import Iterator
 
 from safegym.check.explanation.amounts import amount, measured
+from safegym.check.explanation.asked import asked_words
 from safegym.check.explanation.decided import decided_words
 from safegym.check.explanation.findings import Findings
 from safegym.check.explanation.lasting import lasting_words
-from safegym.check.explanation.phrases import named, quoted, told
+from safegym.check.explanation.phrases import quoted
 from safegym.check.explanation.shares import share_words
 from safegym.check.explanation.undecided import undecided_words
 from safegym.check.explanation.visible import visible
 from safegym.check.monitor.intake import conversion_notes
-from safegym.formula import nodes
-from safegym.formula.claim import Claim
-from safegym.formula.expression import text_up_to
 from safegym.formula.reading import margin_scale
 from safegym.trace.resampling import resampling_notes
-
-LONGEST = 400
-"""Characters of the text of what was asked."""
 
 
 def words_of(found: Findings) -> str:
@@ -34,7 +29,7 @@ def headline(found: Findings) -> str:
 
 def _sentences(found: Findings) -> Iterator[str]:
     yield f"{headline(found)}."
-    yield asked(found)
+    yield from asked_words(found)
     if found.run.plan.share is not None:
         yield from share_words(found)
     elif found.open:
@@ -46,29 +41,7 @@ def _sentences(found: Findings) -> Iterator[str]:
     read = found.run.plan.signals
     yield from conversion_notes(read, found.trace.units)
     yield from resampling_notes((signal.name for signal in read), found.trace.resampling)
-    yield from (note for note in found.verdict.notes if note.startswith("Decided by"))
-
-
-def asked(found: Findings) -> str:
-    """Returns what the claim asks of one episode."""
-    statement = found.subject.statement if isinstance(found.subject, Claim) else found.subject
-    property_text = f"`{_text(found.formula)}`"
-    if statement is found.formula:
-        return f"Asked: {property_text}."
-    return (
-        f"The claim `{_cut(str(statement))}` is about many episodes; of this one it asks "
-        f"{property_text}."
-    )
-
-
-def _text(formula: nodes.Formula) -> str:
-    if isinstance(formula, nodes.Atom):
-        return told(formula)
-    return named(formula, text_up_to(formula, LONGEST))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    yield from (note for note in found.verdict.notes if " by z3 " in note)
 
 
 def _margin(found: Findings) -> Iterator[str]:

@@ -18,6 +18,7 @@ from safegym.check.monitor import compiled, judge, robustness, support
 from safegym.formula.claim import Claim
 from safegym.trace.clock import Clock
 from safegym.trace.model import EndKind
+from safegym.verdict import Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,19 @@ def columns() -> tuple[Column, ...]:
     )
 
 
+def told(verdict: Verdict) -> tuple[Status, Status | None]:
+    """What a verdict says: its status, and whether its condition held."""
+    return verdict.status, verdict.condition
+
+
 def _offline(probe: Probe, mode: compiled.Mode) -> Answer:
     def run(kind: EndKind) -> None:
         trace = trace_of(kind)
         with compiled.use(mode):
-            status = judge(probe.subject, trace).status
+            status = told(judge(probe.subject, trace))
             low, high = robustness(probe.subject, trace)
         with compiled.use("numpy"):
-            plain = judge(probe.subject, trace).status, *robustness(probe.subject, trace)
+            plain = told(judge(probe.subject, trace)), *robustness(probe.subject, trace)
         same = (status, low.tobytes(), high.tobytes())
         if same != (plain[0], plain[1].tobytes(), plain[2].tobytes()):
             raise MatrixError(f"The {mode} kernels disagree with numpy's on {probe.name}, {kind}.")
@@ -63,9 +69,10 @@ def _z3_trace(probe: Probe, *, exact: bool) -> Answer:
 
     def run(kind: EndKind) -> None:
         trace = trace_of(kind)
-        wanted = judge(probe.subject, trace).status
-        found = backend.check(probe.subject, trace, exact=exact).status
-        if found != wanted and not (exact and wanted == "inconclusive"):
+        wanted = told(judge(probe.subject, trace))
+        found = told(backend.check(probe.subject, trace, exact=exact))
+        pairs = zip(found, wanted, strict=True)
+        if any(one != two and not (exact and two == "inconclusive") for one, two in pairs):
             raise MatrixError(f"z3 says {found}, the monitor {wanted}: {probe.name}, {kind}.")
 
     return over_kinds(probe, backend.support(probe.subject), run)

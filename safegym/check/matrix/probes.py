@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.formula import nodes as n
-from safegym.formula.build import fraction, mean, prob
+from safegym.formula.build import fraction, mean, prob, quantile
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
 from safegym.formula.statements import Statement
@@ -121,6 +121,10 @@ def _statements() -> Iterator[Probe]:
     yield probe("f", n.Always(A))
     yield probe("prob(f) < p", prob(n.Eventually(A)) < 0.9)
     yield probe("prob(f) >= p", prob(n.Eventually(A)) >= 0.1)
+    yield probe("prob(f, given=b) < p", prob(n.Eventually(A), given=n.Once(B)) < 0.9)
+    yield probe("prob(f, given=b) >= p", prob(n.Always(A), given=n.Eventually(B)) >= 0.1)
+    yield probe("quantile(f, q) > m", quantile(n.Eventually(A), 0.05) > 0.5)
+    yield probe("quantile(f, q) >= m", quantile(n.Always(A), 0.05) >= -1.5)
     yield probe("fraction(f) >= c", fraction(A) >= 0.5)
     yield probe("mean(fraction(f)) >= c", mean(fraction(A)) >= 0.5)
 

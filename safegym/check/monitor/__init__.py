@@ -2,6 +2,7 @@
 
 from safegym.check.monitor.judge import judge
 from safegym.check.monitor.judge_batch import judge_batch
+from safegym.check.monitor.measure import measure
 from safegym.check.monitor.online import Monitor, Outcome, Update
 from safegym.check.monitor.robustness import robustness, satisfaction
 from safegym.check.monitor.settling import Settling, settling
@@ -14,6 +15,7 @@ __all__ = [
     "Update",
     "judge",
     "judge_batch",
+    "measure",
     "robustness",
     "satisfaction",
     "settling",

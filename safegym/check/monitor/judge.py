@@ -1,12 +1,13 @@
 """The verdict on one trace: status in its own pass, robustness, witness."""
 
+from safegym.check.monitor.conditioned import condition_notes, condition_of
 from safegym.check.monitor.explain import Path, Side, deciding, still_open, worst_sample
 from safegym.check.monitor.frame import frame_of
 from safegym.check.monitor.intake import conversion_notes
 from safegym.check.monitor.naming import naming_its_claim
 from safegym.check.monitor.obligations import Duty, duties, note_of, obligation_of
 from safegym.check.monitor.plan import plan_of
-from safegym.check.monitor.robustness import Run, arrays_of, run
+from safegym.check.monitor.robustness import Run, arrays_of, run, status_of
 from safegym.check.monitor.share import Share, share_margins, share_of, share_status
 from safegym.check.monitor.source import Source
 from safegym.check.monitor.subject import check_trace, property_of
@@ -23,6 +24,7 @@ from safegym.verdict import Robustness, Status, Verdict, Witness
 def judge(subject: Formula | Claim, trace: Trace) -> Verdict:
     """Returns the verdict on one trace: of a claim, on its episode property.
 
+    Of `prob(A, given=B)`, `condition` says whether B held, so whether the episode counts.
     The status is strong-Kleene three-valued and exact; the robustness interval is in multiples of
     the atoms' scale, None (with a note) where margins do not compare. The trace is not kept:
     `verdict.explain(trace)` takes it again. Raises TraceError for a missing, misshapen or
@@ -44,6 +46,7 @@ def run_of(subject: Formula | Claim, trace: Trace) -> Run:
 def verdict_of(found: Run, subject: Formula | Claim, trace: Trace) -> Verdict:
     """Returns the verdict that a run over this trace gives, in one walk down its strips."""
     judged = _Judgement(found, subject, trace)
+    condition = condition_of(subject, trace, judged.status)
     logs = resampling_notes((each.name for each in found.plan.signals), trace.resampling)
     return Verdict(
         claim_id=judged.claim_id,
@@ -51,17 +54,16 @@ def verdict_of(found: Run, subject: Formula | Claim, trace: Trace) -> Verdict:
         robustness=judged.robustness,
         witness=judged.witness,
         trace_digest=trace.digest,
-        notes=(*conversion_notes(found.plan.signals, trace.units), *logs, *judged.notes),
+        notes=(
+            *condition_notes(condition),
+            *conversion_notes(found.plan.signals, trace.units),
+            *logs,
+            *judged.notes,
+        ),
         obligations=tuple(obligation_of(found, each, trace.clock) for each in judged.duties),
+        condition=condition,
         explainer=Source(subject),
     )
-
-
-def status_of(run: Run) -> Status:
-    """Returns the three-valued status of the root at sample 0 (a formula, not a share)."""
-    if run.truth.lower[-1].values[0]:
-        return "satisfied"
-    return "inconclusive" if run.truth.upper[-1].values[0] else "violated"
 
 
 def outcome_of(run: Run) -> Status:

@@ -23,6 +23,7 @@ from safegym.formula.expression import short
 from safegym.formula.nodes import Formula
 from safegym.trace.batch import TraceBatch
 from safegym.trace.model import Trace
+from safegym.verdict import Status
 
 
 class Run(NamedTuple):
@@ -60,6 +61,13 @@ def run(
     if margins and not plan.refusal:
         found = evaluate(plan, frame, samples, spans, MARGIN)
     return Run(plan, frame, arrays, samples.readings, truth, found)
+
+
+def status_of(run: Run) -> Status:
+    """Returns the three-valued status of the root at sample 0 (a formula, not a share)."""
+    if run.truth.lower[-1].values[0]:
+        return "satisfied"
+    return "inconclusive" if run.truth.upper[-1].values[0] else "violated"
 
 
 def shortened(frame: Frame, last: int) -> Frame:
@@ -122,11 +130,29 @@ def _everywhere(plan: Plan, trace: Trace, lattice: Lattice) -> tuple[Values, Val
 
 
 def _share(plan: Plan, trace: Trace) -> Share:
-    low, high = _everywhere(argument_of(plan), trace, TRUTH)
+    must, may, seen, frame = _counts(argument_of(plan), trace)
+    return share_from(must, may, seen, frame.horizon, still_open=frame.open)
+
+
+def share_counts(plan: Plan, trace: Trace) -> tuple[int, int, int]:
+    """Returns (least, most, total): of `total` samples, on how many the plan's root holds.
+
+    total is 0 where nobody knows how many there would have been.
+    """
+    must, may, seen, frame = _counts(plan, trace)
+    if not frame.open:
+        return must, may, seen
+    if frame.horizon is None:
+        return 0, 0, 0
+    return must, may + frame.horizon + 1 - seen, frame.horizon + 1
+
+
+def _counts(plan: Plan, trace: Trace) -> tuple[int, int, int, Frame]:
+    low, high = _everywhere(plan, trace, TRUTH)
     frame = frame_of(len(trace.rewards), trace.end.kind, trace.horizon)
     seen = frame.end + 1
     must, may = (int(np.count_nonzero(values[:seen])) for values in (low, high))
-    return share_from(must, may, seen, frame.horizon, still_open=frame.open)
+    return must, may, seen, frame
 
 
 def _frozen(low: Values, high: Values) -> tuple[Values, Values]:

@@ -6,13 +6,12 @@ import numpy as np
 
 from safegym.check.monitor.evaluate import evaluate
 from safegym.check.monitor.frame import Frame, Span, frame_of
-from safegym.check.monitor.judge import status_of
 from safegym.check.monitor.lattice import MARGIN
 from safegym.check.monitor.naming import naming_its_claim
 from safegym.check.monitor.plan import FUTURE, PAST, Kind, Plan, plan_of
 from safegym.check.monitor.preparing import prepared
 from safegym.check.monitor.readings import Floats, Unseen
-from safegym.check.monitor.robustness import Run, arrays_of, run, shortened
+from safegym.check.monitor.robustness import Run, arrays_of, run, shortened, status_of
 from safegym.check.monitor.share import share_margins, share_of, share_status
 from safegym.check.monitor.subject import check_trace, property_of
 from safegym.formula.claim import Claim

@@ -3,7 +3,7 @@
 from safegym.formula.claim import Claim, Rounding
 from safegym.formula.nodes import Formula
 from safegym.formula.sentence import Sentence
-from safegym.formula.statements import MeanBound, ProbBound
+from safegym.formula.statements import Bound
 from safegym.trace.model import Trace
 
 
@@ -28,9 +28,9 @@ def check_subject(subject: object) -> None:
             "safegym.parse(text)."
         )
     found = f"{subject!s:.60} ({type(subject).__name__})"
-    if isinstance(subject, ProbBound | MeanBound):
+    if isinstance(subject, Bound):
         raise TypeError(
-            f"One trace has no probability and no mean, found {found}; to judge its episode "
+            f"One trace has no probability, quantile or mean, found {found}; to judge its episode "
             'property write safegym.Claim(id="my.claim", statement=...).'
         )
     if isinstance(subject, Sentence):

@@ -21,6 +21,12 @@ from safegym.verdict import Support
 FINER = 1_000_000
 """How much finer a second grid is, where no clock is given."""
 
+OF_A_MEAN = (
+    "A mean over episodes is judged by statistics over many, not on one trace. "
+    "safegym.check.monitor.measure(claim, trace) gives the share of this episode's samples; for a "
+    "limit on each episode state fraction(f) >= c."
+)
+
 
 def support(
     subject: Formula | Claim,
@@ -30,6 +36,8 @@ def support(
 ) -> Support:
     """Returns whether the monitor can judge one trace on this: every formula, but no mean.
 
+    Of a claim about a probability or a quantile, its episode property is judged, and of
+    `prob(A, given=B)` offline whether B held; online, B is a formula to monitor by itself.
     tight: offline intervals are the semantics' own, always. online=True asks instead whether a
     `Monitor` with this horizon (in steps) and dt (seconds) tells the offline answer on every
     prefix taken as interrupted, or an interval around it; `reason` then says why, or what it
@@ -39,8 +47,7 @@ def support(
     if isinstance(subject, Claim) and subject.kind == "mean":
         return Support(
             ok=False,
-            reason="A mean over episodes is judged by statistics on fraction(...) of each "
-            "episode, not on one trace.",
+            reason=OF_A_MEAN,
             subformula=str(subject.statement),
         )
     formula, _, _ = property_of(subject)

@@ -11,6 +11,7 @@ PRIOR: Final = 0.5
 
 Floats = NDArray[np.float64]
 
+_ROUNDING: Final = 2.0**-49
 _HALVINGS = 80
 
 
@@ -31,12 +32,51 @@ def beta_mixture_limits(
     )
     s = n - v
     mixed = betaln(v + PRIOR, s + PRIOR) - betaln(PRIOR, PRIOR)
-    slack = 1e-12 * (1.0 + np.abs(mixed)) + 1e-9
-    goal = -math.log(level) + slack - mixed
+    goal = -math.log(level) + _slack(mixed, n) - mixed
     centre = np.divide(v, n, out=np.full(v.shape, 0.5), where=n > 0)
     upper = np.where(s > 0, _outermost(v, s, goal, centre, 1.0), 1.0)
     lower = np.where(v > 0, _outermost(v, s, goal, centre, 0.0), 0.0)
     return lower, upper
+
+
+def beta_mixture_upper(violations: ArrayLike, episodes: ArrayLike, level: float) -> Floats:
+    """One-sided upper limits, broadcast shape: the whole error on one side, at every peek.
+
+    Against p >= c the mixture runs over Beta(1/2, 1/2) cut to [0, c]: each alternative q < c gives
+    a supermartingale for every p >= c, so the c not refused hold p at once with probability >= 1 -
+    level. With t = asin(sqrt(c)) the ratio rises in c from where n c - v = sin(2t) / (4t) on, which
+    is at most 1/2, so the greatest c not refused is found by halving above that point.
+    """
+    from scipy.special import betainc, betaln
+
+    v, n = np.broadcast_arrays(
+        np.asarray(violations, dtype=np.float64), np.asarray(episodes, dtype=np.float64)
+    )
+    s = n - v
+    mixed = betaln(v + PRIOR, s + PRIOR) - betaln(PRIOR, PRIOR)
+    goal = -math.log(level) + _slack(mixed, n) - mixed
+    inside = np.minimum(np.divide(v + 0.5, n, out=np.full(v.shape, 0.5), where=n > 0), 1.0)
+    outside = np.ones(v.shape)
+    for _ in range(_HALVINGS):
+        c = 0.5 * (inside + outside)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(betainc(v + PRIOR, s + PRIOR, c))
+            ratio -= np.log(2.0 / math.pi * np.arcsin(np.sqrt(c)))
+            ratio -= np.where(v > 0, v * np.log(c), 0.0)
+            ratio -= np.where(s > 0, s * np.log1p(-c), 0.0)
+        beyond = ratio >= goal
+        outside = np.where(beyond, c, outside)
+        inside = np.where(beyond, inside, c)
+    return np.where(s > 0, outside, 1.0)
+
+
+def _slack(mixed: Floats, n: Floats) -> Floats:
+    """A bound on the error of the log ratio.
+
+    The log of the beta function is a difference of log gammas, each about n log n.
+    """
+    slack: Floats = 1e-12 * (1.0 + np.abs(mixed)) + 1e-9 + _ROUNDING * n * np.log1p(n)
+    return slack
 
 
 def _outermost(v: Floats, s: Floats, goal: Floats, centre: Floats, end: float) -> Floats:

@@ -52,7 +52,7 @@ class Boundary:
         guesses = self._round(self._roots(violations))
         sure = self._is_sure(violations, guesses)
         return [
-            int(guess) if settled else self._search(int(count), int(guess))
+            int(guess) if settled else self.settle(int(count), int(guess))
             for count, guess, settled in zip(violations, guesses, sure, strict=True)
         ]
 
@@ -96,7 +96,9 @@ class Boundary:
         slack = self._mixture.log_slack(violations, real) + 1e-12 * self._log_goal
         return sign * (value - self._log_goal) > slack
 
-    def _search(self, violations: int, guess: int) -> int:
+    def settle(self, violations: int, guess: int) -> int:
+        """The row, found from a guess with decimals and rationals alone."""
+
         def crosses(safe: int) -> bool:
             return self._mixture.reaches(violations, safe, self._goal)
 

@@ -3,9 +3,13 @@
 import math
 import operator
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from collections.abc import Collection
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
 
 from safegym.errors import EvidenceError
 
@@ -29,15 +33,36 @@ def exact_probability(value: Probability, name: str) -> Fraction:
 
 def finite_float(value: object, name: str) -> float:
     """`value` as a finite float. Raises EvidenceError for booleans, text, NaN and infinities."""
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        raise EvidenceError(f"{name} must be a number, got {value!r}; write for example 0.05.")
-    try:
-        number = float(value)
-    except (TypeError, OverflowError) as error:
-        raise EvidenceError(f"{name} = {value!r} is not a binary64 number: {error}.") from error
+    number = real_float(value, name)
     if not math.isfinite(number):
         raise EvidenceError(f"{name} must be finite, got {value!r}.")
     return number
+
+
+def real_float(value: object, name: str) -> float:
+    """As `finite_float`, but NaN and infinities are for the caller to judge."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsFloat):
+        raise EvidenceError(f"{name} must be a number, got {value!r}; write for example 0.05.")
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise EvidenceError(f"{name} = {value!r} is not a binary64 number: {error}.") from error
+
+
+def one_of(value: object, names: Collection[str]) -> bool:
+    """Whether `value` is one of these names, whatever it is."""
+    return isinstance(value, str) and value in names
+
+
+def real_array(values: object, name: str) -> NDArray[np.float64]:
+    """`values` as an array of numbers. Raises EvidenceError for text and what is no number."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind not in "biufO":
+            raise TypeError(f"not {found.dtype}")
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise EvidenceError(f"{name} must be numbers, got {values!r}: {error}.") from error
 
 
 def count(value: SupportsIndex, name: str) -> int:
@@ -84,6 +109,22 @@ def shown(number: float, digits: int, *, up: bool) -> str:
     """
     context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{context.create_decimal(repr(float(number))).normalize():g}"
+
+
+def confidence_shown(level: Fraction) -> str:
+    """1 - level, rounded down to six digits: never 1. A level is read as the decimal it prints."""
+    printed = Fraction(repr(float(level)))
+    kept = 1 - (printed if Fraction(float(level)) == level else level)
+    context = Context(prec=6, rounding=ROUND_FLOOR)
+    return f"{context.divide(Decimal(kept.numerator), Decimal(kept.denominator)).normalize():g}"
+
+
+def outward(limit: float, *, up: bool) -> str:
+    """Four significant digits, rounded up for an upper and down for a lower limit."""
+    if limit in (0.0, 1.0) or not math.isfinite(limit):
+        return f"{limit:g}"
+    context = Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{context.create_decimal(Decimal(limit)).normalize():g}"
 
 
 def written(exact: Fraction) -> str:

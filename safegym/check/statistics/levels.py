@@ -1,15 +1,20 @@
 """Error levels: of a claim, at an attempt, of a release; and several claims shown at once."""
 
+import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from typing import Final, Literal, SupportsIndex
+from typing import Final, Literal, SupportsIndex, get_args
 
 from safegym.check.statistics.exact import (
     Probability,
     count,
     exact_probability,
     finite_float,
+    float_at_least,
     float_at_most,
+    one_of,
+    real_float,
     shown,
 )
 from safegym.errors import EvidenceError
@@ -18,6 +23,8 @@ PI_ABOVE: Final = Fraction(314159265358979323846264338327950288419716939937511, 
 """A rational above pi, by less than 1e-50."""
 
 Display = Literal["release", "holm", "one at a time"]
+
+_HUGE: Final = Decimal("1e400")
 
 
 def claim_level(confidence: float | None, *, default: Probability | None = None) -> float:
@@ -59,19 +66,19 @@ def release_level(levels: Iterable[float]) -> float:
 
     Intersection-union: a false release needs some false claim to pass, and that one passes with
     probability at most its own level, also when the claims share episodes.
-    Raises EvidenceError when there is none.
+    Rounded up. Raises EvidenceError when there is none.
     """
     found = list(levels)
     if not found:
         raise EvidenceError("A release needs at least one claim with a level.")
-    return max(float_at_most(exact_probability(level, "level")) for level in found)
+    return max(float_at_least(exact_probability(level, "level")) for level in found)
 
 
 def holm(p_values: Sequence[float], level: Probability) -> tuple[bool, ...]:
     """Which null hypotheses Holm's step-down rejects with family-wise error at most `level`.
 
-    In the order given; valid under any dependence. A p-value may be 1/e of an e-process at any
-    stopping time. Compared exactly. Raises EvidenceError for values outside [0, 1].
+    In the order given; valid under any dependence. A p-value may be that of an e-process at any
+    stopping time (`p_value`). Compared exactly. Raises EvidenceError for values outside [0, 1].
     """
     exact = [Fraction(finite_float(p, "p-value")) for p in p_values]
     if any(not 0 <= p <= 1 for p in exact):
@@ -86,6 +93,45 @@ def holm(p_values: Sequence[float], level: Probability) -> tuple[bool, ...]:
     return tuple(rejected)
 
 
+def p_value(e_value: Fraction | Decimal | float) -> float:
+    """1/e, at most 1, rounded up: a p-value at any stopping time, by Ville's inequality.
+
+    e_value: of an e-process at a stopping time such as a latched decision, or a lower end of it.
+    Raises EvidenceError for a negative or infinite e-value.
+    """
+    if isinstance(e_value, Decimal) and e_value.is_finite():
+        if e_value > _HUGE:
+            return math.ulp(0.0)
+        exact = Fraction(e_value)
+    elif isinstance(e_value, Fraction | int) and not isinstance(e_value, bool):
+        exact = Fraction(e_value)
+    else:
+        number = real_float(e_value, "e-value")
+        exact = Fraction(number) if math.isfinite(number) else Fraction(-1)
+    if exact < 0:
+        raise EvidenceError(f"An e-value is finite and >= 0, got {e_value}.")
+    return 1.0 if exact <= 1 else float_at_least(1 / exact)
+
+
+def holm_adjusted(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Holm's adjusted p-values, rounded up: `holm` at a level rejects exactly those <= the level.
+
+    In the order given: the running greatest of (m - rank) * p in rising order of p, at most 1.
+    Valid under any dependence; e-values are turned into p-values by `p_value`. (Averages of
+    e-values and e-BH control other errors, and are not for safety claims.)
+    Raises EvidenceError for values outside [0, 1].
+    """
+    exact = [Fraction(finite_float(p, "p-value")) for p in p_values]
+    if any(not 0 <= p <= 1 for p in exact):
+        raise EvidenceError(f"p-values must lie in [0, 1], got {list(p_values)}.")
+    order = sorted(range(len(exact)), key=lambda i: exact[i])
+    adjusted, highest = [0.0] * len(exact), Fraction(0)
+    for rank, index in enumerate(order):
+        highest = max(highest, min(Fraction(1), exact[index] * (len(exact) - rank)))
+        adjusted[index] = float_at_least(highest)
+    return tuple(adjusted)
+
+
 def joint_statement(levels: Sequence[float], display: Display) -> str:
     """What may be said of several per-claim verdicts taken together, in one sentence.
 
@@ -93,6 +139,8 @@ def joint_statement(levels: Sequence[float], display: Display) -> str:
     """
     if not levels:
         raise EvidenceError("A joint statement needs at least one claim with a level.")
+    if not one_of(display, get_args(Display)):
+        raise EvidenceError(f"display = {display!r} is not one of {', '.join(get_args(Display))}.")
     largest = release_level(levels)
     if display == "release":
         level = shown(largest, 4, up=True)
@@ -102,7 +150,7 @@ def joint_statement(levels: Sequence[float], display: Display) -> str:
         )
     if display == "holm":
         return f"jointly at confidence {_percent(largest)} over {len(levels)} claims (Holm)"
-    missing = sum((Fraction(level) for level in levels), Fraction(0))
+    missing = sum((exact_probability(level, "level") for level in levels), Fraction(0))
     return f"one at a time, jointly >= {_percent(missing)} over {len(levels)} claims"
 
 

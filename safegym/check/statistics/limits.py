@@ -8,7 +8,13 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from safegym.check.statistics.exact import Probability, count, episode_count, exact_probability
+from safegym.check.statistics.exact import (
+    Probability,
+    count,
+    episode_count,
+    exact_probability,
+    real_array,
+)
 from safegym.check.statistics.grid import RATIOS, above_mixture, below_mixture
 from safegym.check.statistics.mixture import Mixture
 from safegym.check.statistics.search import LARGEST, SMALLEST, least_float
@@ -130,9 +136,11 @@ def _counts(
 def _arrays(
     violations: ArrayLike, episodes: ArrayLike, level: Probability
 ) -> tuple[Floats, Floats, float, tuple[int, ...]]:
-    failed, total = np.broadcast_arrays(
-        np.asarray(violations, dtype=np.float64), np.asarray(episodes, dtype=np.float64)
-    )
+    counts = real_array(violations, "violations"), real_array(episodes, "episodes")
+    try:
+        failed, total = np.broadcast_arrays(*counts)
+    except ValueError as error:
+        raise EvidenceError(f"violations and episodes do not broadcast: {error}.") from error
     fits = (failed >= 0) & (failed <= total) & (failed == np.floor(failed))
     if not bool(np.all(fits & (total == np.floor(total)) & np.isfinite(total))):
         raise EvidenceError(

@@ -1,60 +1,25 @@
 """Bounded means: the e-process's linear form, for claims mean(x) < c and mean(x) > c."""
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, Self
+from typing import Any, Self
 
-from safegym.check.statistics.directed import directed
+from safegym.check.statistics.eprocess import SMALLEST_THRESHOLD
 from safegym.check.statistics.exact import (
     Probability,
-    count,
+    episode_count,
     exact_probability,
     finite_float,
+    one_of,
     read_fraction,
     written,
 )
 from safegym.check.statistics.grid import above_mixture, below_mixture
-from safegym.check.statistics.mixture import Mixture
 from safegym.check.statistics.outcomes import Decision
+from safegym.check.statistics.wealth import Wealth, read_products
 from safegym.errors import EvidenceError
-
-DIGITS: Final = 50
-
-
-class _Wealth:
-    """Lower ends of the running products of one mixture's factors over values in [0, 1].
-
-    One step multiplies product j by x * on_violation[j] + (1 - x) * on_safe[j], the straight line
-    through the two Bernoulli factors: its mean depends on E[x] alone, so it is <= 1 under the
-    same null as for x in {0, 1}.
-    """
-
-    __slots__ = ("_arithmetic", "_factors", "_goal", "products")
-
-    def __init__(self, mixture: Mixture, level: Fraction) -> None:
-        self._arithmetic = directed(DIGITS)
-        lower = self._arithmetic.lower
-        pairs = zip(mixture.on_violation, mixture.on_safe, strict=True)
-        self._factors = [(lower(bad), lower(good)) for bad, good in pairs]
-        self._goal = self._arithmetic.upper(1 / level)
-        self.products = [lower(weight) for weight in mixture.weights]
-
-    def step(self, x: Fraction) -> None:
-        down = self._arithmetic.down
-        share, rest = self._arithmetic.lower(x), self._arithmetic.lower(1 - x)
-        for j, (bad, good) in enumerate(self._factors):
-            factor = down.add(down.multiply(share, bad), down.multiply(rest, good))
-            self.products[j] = down.multiply(self.products[j], factor)
-
-    def value(self) -> Decimal:
-        total = Decimal(0)
-        for product in self.products:
-            total = self._arithmetic.down.add(total, product)
-        return total
-
-    def crosses(self) -> bool:
-        return self.value() >= self._goal
 
 
 class MeanEProcess:
@@ -65,8 +30,9 @@ class MeanEProcess:
     gets the grid with half its weight on the boldest bet, the other side the mirror grid. Each side
     errs with probability at most `level`, at every peek. Wealth is kept as certified lower ends (50
     digits), so a decision is never early.
-    Raises EvidenceError for a threshold outside the range or a level outside (0, 1).
-    It is a betting martingale with a fixed mixture of bets: see `_Wealth` for why it is valid.
+    Raises EvidenceError for a threshold outside the range, or within 1e-12 of its width of an end,
+    a range too wide for binary64, and a level outside (0, 1).
+    It is a betting martingale with a fixed mixture of bets: see `Wealth` for why it is valid.
     """
 
     __slots__ = (
@@ -92,10 +58,14 @@ class MeanEProcess:
         high: float = 1.0,
     ) -> None:
         self._level = exact_probability(level, "level")
-        self._low = Fraction(finite_float(low, "low"))
-        self._high = Fraction(finite_float(high, "high"))
+        self._low, self._high = finite_float(low, "low"), finite_float(high, "high")
         exact = threshold if isinstance(threshold, Fraction) else None
         self._threshold = exact or Fraction(finite_float(threshold, "threshold"))
+        if not math.isfinite(self._high - self._low):
+            raise EvidenceError(
+                f"The declared range [{low}, {high}] is too wide for binary64; write for example "
+                "low=0.0, high=1.0."
+            )
         if not self._low < self._threshold < self._high:
             raise EvidenceError(
                 f"threshold = {threshold} is not strictly inside the declared range "
@@ -104,9 +74,18 @@ class MeanEProcess:
         if claim not in ("below", "above"):
             raise EvidenceError(f"claim = {claim!r} is not 'below' or 'above'.")
         self._claim: Decision = claim
-        boundary = self._share(self._threshold)
-        self._hoped = _Wealth(below_mixture(boundary), self._level)
-        self._other = _Wealth(above_mixture(boundary), self._level)
+        start, end = Fraction(self._low), Fraction(self._high)
+        boundary = (self._threshold - start) / (end - start)
+        turned = claim == "above"
+        boundary = 1 - boundary if turned else boundary
+        if not SMALLEST_THRESHOLD <= boundary <= 1 - SMALLEST_THRESHOLD:
+            raise EvidenceError(
+                f"threshold = {threshold} is within 1e-12 of an end of [{low}, {high}]: no number "
+                "of episodes that can be run would decide it; declare the range that is needed."
+            )
+        ends = (self._low, self._high)
+        self._hoped = Wealth(below_mixture(boundary), self._level, *ends, mirrored=turned)
+        self._other = Wealth(above_mixture(boundary), self._level, *ends, mirrored=turned)
         self._episodes = 0
         self._surplus = 0
         self._decision: Decision | None = None
@@ -148,28 +127,32 @@ class MeanEProcess:
         "below" then takes the highest and "above" the lowest.
         Raises EvidenceError, and counts nothing, for values outside the declared range.
         """
-        least = Fraction(finite_float(lowest, "lowest"))
-        most = least if highest is None else Fraction(finite_float(highest, "highest"))
+        least = finite_float(lowest, "lowest")
+        most = least if highest is None else finite_float(highest, "highest")
         if not self._low <= least <= most <= self._high:
             raise EvidenceError(
-                f"An episode's value [{float(least)}, {float(most)}] must be ordered and inside "
-                f"the declared range [{float(self._low)}, {float(self._high)}]."
+                f"An episode's value [{least}, {most}] must be ordered and inside the declared "
+                f"range [{self._low}, {self._high}]; declare the range with low= and high=."
             )
         if self._decision is not None:
             self._surplus += 1
             return self._decision
-        ends = (self._share(least), self._share(most))
-        self._hoped.step(max(ends))
-        self._other.step(min(ends))
+        worst, best = (most, least) if self._claim == "below" else (least, most)
+        shown, refuted = self._hoped.add(worst), self._other.add(best)
         self._episodes += 1
-        if self._hoped.crosses():
+        if shown:
             self._decision = self._claim
-        elif self._other.crosses():
+        elif refuted:
             self._decision = "above" if self._claim == "below" else "below"
         return self._decision
 
     def e_value(self, side: Decision) -> Decimal:
-        """A lower end (50 digits) of the side's e-value now."""
+        """A lower end (50 digits) of the side's e-value now.
+
+        Raises EvidenceError for a side that is neither "below" nor "above".
+        """
+        if not one_of(side, ("below", "above")):
+            raise EvidenceError(f"side = {side!r} is not 'below' or 'above'.")
         return (self._hoped if side == self._claim else self._other).value()
 
     def state(self) -> dict[str, Any]:
@@ -178,8 +161,8 @@ class MeanEProcess:
             "kind": "mean-e-process/1",
             "threshold": written(self._threshold),
             "level": written(self._level),
-            "low": written(self._low),
-            "high": written(self._high),
+            "low": written(Fraction(self._low)),
+            "high": written(Fraction(self._high)),
             "claim": self._claim,
             "episodes": self._episodes,
             "surplus": self._surplus,
@@ -192,17 +175,26 @@ class MeanEProcess:
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The process as it was at `state()`.
 
-        Raises EvidenceError if the state is malformed or its decision is not what its own wealth
-        gives. (That the wealth belongs to the episodes is for whoever replays them to check.)
+        Raises EvidenceError if the state is malformed, if its decision is not what its own wealth
+        gives, or if no values of that many episodes give as much wealth. (That the wealth belongs
+        to these episodes is for whoever replays them to check.)
         """
         try:
             process = cls._blank(state)
-            process._episodes = count(state["episodes"], "episodes")
-            process._surplus = count(state["surplus"], "surplus")
-            process._hoped.products = _read_products(state["hoped"], process._hoped.products)
-            process._other.products = _read_products(state["other"], process._other.products)
+            process._episodes = episode_count(state["episodes"], "episodes")
+            process._surplus = episode_count(state["surplus"], "surplus")
+            for wealth, name in ((process._hoped, "hoped"), (process._other, "other")):
+                products = read_products(state[name], wealth.products)
+                if not wealth.within_reach(products, process._episodes):
+                    raise EvidenceError(
+                        f"The state's wealth {name!r} is more than its {process._episodes} "
+                        "episodes can have given."
+                    )
+                wealth.restart(products)
             decision = state["decision"]
-        except (KeyError, TypeError, ArithmeticError) as error:
+        except (KeyError, TypeError, IndexError, ArithmeticError, ValueError) as error:
+            if isinstance(error, EvidenceError):
+                raise
             raise EvidenceError(f"The state of a mean e-process is malformed: {error}.") from error
         found: Decision | None = None
         if process._hoped.crosses():
@@ -211,6 +203,8 @@ class MeanEProcess:
             found = "above" if process._claim == "below" else "below"
         if decision != found:
             raise EvidenceError(f"The state says {decision!r}, but its wealth gives {found!r}.")
+        if found is None and process._surplus:
+            raise EvidenceError("The state has a surplus where nothing is decided.")
         process._decision = found
         return process
 
@@ -231,15 +225,3 @@ class MeanEProcess:
             f"MeanEProcess(threshold={float(self._threshold)!r}, level={float(self._level)!r}, "
             f"claim={self._claim!r}): {self._episodes} episodes, decision {self._decision}"
         )
-
-    def _share(self, x: Fraction) -> Fraction:
-        """X on [0, 1], turned so that the hoped-for side is "below"."""
-        share = (x - self._low) / (self._high - self._low)
-        return share if self._claim == "below" else 1 - share
-
-
-def _read_products(texts: Any, like: list[Decimal]) -> list[Decimal]:
-    products = [Decimal(text) for text in texts]
-    if len(products) != len(like) or not all(p.is_finite() and p >= 0 for p in products):
-        raise EvidenceError(f"Wealth must be {len(like)} finite numbers >= 0.")
-    return products

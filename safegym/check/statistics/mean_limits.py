@@ -1,15 +1,24 @@
-"""Anytime limits on a bounded mean: the betting e-process turned round."""
+"""Anytime limits on a bounded mean."""
 
 import math
+from collections.abc import Callable
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from safegym.check.statistics.exact import Probability, exact_probability, finite_float
+from safegym.check.statistics.exact import (
+    Probability,
+    exact_probability,
+    finite_float,
+    real_array,
+)
 from safegym.check.statistics.grid import RATIOS
+from safegym.check.statistics.plug_in import bernstein_upper, betting_upper
 from safegym.errors import EvidenceError
 
 Floats = NDArray[np.float64]
+MeanMethod = Literal["mixture", "betting", "empirical-bernstein"]
 
 _HALVINGS = 60
 _SLACK = 2.0**-40
@@ -22,19 +31,25 @@ def mean_limits(
     level: Probability,
     low: float = 0.0,
     high: float = 1.0,
+    method: MeanMethod = "mixture",
 ) -> tuple[float, float]:
     """(lo, hi): limits on mean(x), each valid at every peek with error at most `level`.
 
     lowest, highest: shape (n,), the ends of each episode's value in index order (`highest` is
-    `lowest` where nothing is open), inside the declared range [low, high]. hi is the least c for
-    which `MeanEProcess(c, level, claim="below")` stands at its goal, lo the greatest for which
-    claim="above" does, both moved outward by the rounding error. No episodes give (low, high).
+    `lowest` where nothing is open), inside the declared range [low, high]. "mixture" agrees with
+    the decisions: hi is the least c for which `MeanEProcess(c, level, claim="below")` stands at its
+    goal, lo the greatest for which claim="above" does. "betting" (predictable plug-in bets) is
+    tighter for widely spread values in the middle of the range, wider near its ends;
+    "empirical-bernstein" is a closed form, and wider. All are moved outward by the rounding error.
+    No episodes give (low, high). The method must not be chosen by looking at the values.
     Raises EvidenceError for values outside the range, or a level outside (0, 1).
     """
+    if method not in get_args(MeanMethod):
+        raise EvidenceError(f"method = {method!r} is not one of {', '.join(get_args(MeanMethod))}.")
     start, width = finite_float(low, "low"), finite_float(high, "high") - finite_float(low, "low")
-    least = np.asarray(lowest, dtype=np.float64)
-    most = least if highest is None else np.asarray(highest, dtype=np.float64)
-    fits = least.ndim == 1 and least.shape == most.shape and width > 0
+    least = real_array(lowest, "lowest")
+    most = least if highest is None else real_array(highest, "highest")
+    fits = least.ndim == 1 and least.shape == most.shape and 0 < width < math.inf
     if not fits or not bool(np.all((low <= least) & (least <= most) & (most <= high))):
         raise EvidenceError(
             f"mean_limits needs two equally long rows of values with {low} <= lowest <= highest <= "
@@ -42,8 +57,9 @@ def mean_limits(
         )
     exact = exact_probability(level, "level")
     goal = math.log(exact.denominator) - math.log(exact.numerator)
-    upper = _share_limit((most - start) / width, goal)
-    lower = 1.0 - _share_limit((high - least) / width, goal)
+    limit = _LIMITS[method]
+    upper = limit(np.clip((most - start) / width, 0.0, 1.0), goal)
+    lower = 1.0 - limit(np.clip((high - least) / width, 0.0, 1.0), goal)
     margin = 1e-12 * (abs(low) + abs(high) + width)
     return max(low, start + lower * width - margin), min(high, start + upper * width + margin)
 
@@ -70,3 +86,10 @@ def _share_limit(values: Floats, goal: float) -> float:
         else:
             refused = c
     return claimed
+
+
+_LIMITS: Final[dict[MeanMethod, Callable[[Floats, float], float]]] = {
+    "mixture": _share_limit,
+    "betting": betting_upper,
+    "empirical-bernstein": bernstein_upper,
+}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, SupportsIndex
 
 from safegym.check.statistics.exact import count
-from safegym.check.statistics.outcomes import Outcome, read_outcome
+from safegym.check.statistics.outcomes import Outcome, read_outcome, read_outcomes
 from safegym.errors import EvidenceError
 from safegym.verdict import Status
 
@@ -17,10 +17,19 @@ class Screen:
     `episodes` are run at most; the screen passes when all are in with at most `allowed` of them
     violated or undecided, and fails at the futility crossing: as soon as there are more. A passed
     screen is not evidence: its episodes never enter a certificate, and no confidence goes with it.
+    Under a condition, skipped and doubtful episodes are run and not bad.
     Raises EvidenceError unless 0 <= allowed < episodes.
     """
 
-    __slots__ = ("_allowed", "_cap", "_decision", "_episodes", "_undecided", "_violations")
+    __slots__ = (
+        "_allowed",
+        "_cap",
+        "_decision",
+        "_episodes",
+        "_skipped",
+        "_undecided",
+        "_violations",
+    )
 
     def __init__(self, episodes: SupportsIndex, allowed: SupportsIndex = 0) -> None:
         self._cap = count(episodes, "episodes")
@@ -33,6 +42,7 @@ class Screen:
         self._episodes = 0
         self._violations = 0
         self._undecided = 0
+        self._skipped = 0
         self._decision: ScreenDecision | None = None
 
     @property
@@ -47,7 +57,7 @@ class Screen:
 
     @property
     def episodes(self) -> int:
-        """Episodes up to the decision."""
+        """Episodes run up to the decision, skipped and doubtful ones included."""
         return self._episodes
 
     @property
@@ -61,6 +71,11 @@ class Screen:
         return self._undecided
 
     @property
+    def skipped(self) -> int:
+        """Skipped and doubtful episodes up to the decision."""
+        return self._skipped
+
+    @property
     def decision(self) -> ScreenDecision | None:
         """Latched: "passed", "failed", or None while it runs."""
         return self._decision
@@ -72,6 +87,7 @@ class Screen:
             self._episodes += 1
             self._violations += read == "violated"
             self._undecided += read == "undecided"
+            self._skipped += read in ("skipped", "doubtful")
             if self._violations + self._undecided > self._allowed:
                 self._decision = "failed"
             elif self._episodes == self._cap:
@@ -80,15 +96,15 @@ class Screen:
 
     def update_each(self, outcomes: Iterable[Outcome | Status]) -> ScreenDecision | None:
         """Add episodes in index order and return the decision."""
-        read: list[Outcome] = [read_outcome(outcome) for outcome in outcomes]
-        for outcome in read:
+        for outcome in read_outcomes(outcomes):
             self.update(outcome)
         return self._decision
 
     def text(self) -> str:
         """One line that says what happened, and that it claims nothing."""
         bad = self._violations + self._undecided
+        aside = f", {self._skipped} without the condition" if self._skipped else ""
         return (
             f"screen {self._decision or 'open'}: {bad} of {self._episodes} failed or undecided "
-            f"(at most {self._allowed} of {self._cap} allowed); makes no claim"
+            f"(at most {self._allowed} of {self._cap} allowed){aside}; makes no claim"
         )

@@ -7,17 +7,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from safegym.check.monitor.conditioned import condition_notes, counted
 from safegym.check.monitor.intake import conversion_notes, taken
 from safegym.check.monitor.naming import naming_its_claim
 from safegym.check.monitor.readings import Readings
 from safegym.check.monitor.subject import check_subject, check_trace, property_of
+from safegym.check.monitor.support import OF_A_MEAN
 from safegym.check.symbolic.engine import LOCK, Bool, Real, answer, z3
 from safegym.check.symbolic.outline import Outline
 from safegym.check.symbolic.terms import comparison, rational, rounded_term_real
 from safegym.check.symbolic.unroll import Unrolling
 from safegym.errors import FormulaError, UnsupportedError
 from safegym.formula import nodes as n
-from safegym.formula.claim import Claim
+from safegym.formula.claim import Claim, Rounding
 from safegym.formula.expression import short
 from safegym.formula.nodes import Atom, Formula
 from safegym.formula.rewrite import nnf, signals_of, to_steps
@@ -114,7 +116,7 @@ class Z3Backend:
             if subject.kind == "mean":
                 return Support(
                     ok=False,
-                    reason="a mean over episodes is no property of one trace",
+                    reason=OF_A_MEAN,
                     subformula=str(subject.statement),
                 )
             subject = subject.property
@@ -138,17 +140,26 @@ class Z3Backend:
     def _check(self, subject: Formula | Claim, trace: Trace, exact: bool) -> Verdict:
         formula, rounding, claim_id = property_of(subject)
         check_trace(trace)
-        steps = to_steps(formula, trace.clock.dt, rounding=rounding)
-        last = len(trace.rewards)
-        arrays = taken(signals_of(formula), trace)
-        outline = Outline(last, trace.horizon, trace.end.kind)
-        hidden = {name: hidden_at(gaps, last + 1) for name, gaps in trace.unseen.items()}
-        look = _Look(steps, trace, outline, Readings(arrays, trace.unseen), hidden)
-        status, notes = _status(look, exact=exact)
+        status, notes = _status(_look(formula, rounding, trace), exact=exact)
+        given = subject.condition if isinstance(subject, Claim) else None
+        condition: Status | None = None
+        if given is not None:
+            held, _ = _status(_look(given, rounding, trace), exact=exact)
+            condition = counted(held, status)
         read = signals_of(formula)
         made = conversion_notes(read, trace.units)
         logs = resampling_notes((signal.name for signal in read), trace.resampling)
-        return Verdict(claim_id, status, None, None, trace.digest, (*made, *logs, *notes))
+        told = (*condition_notes(condition), *made, *logs, *notes)
+        return Verdict(claim_id, status, None, None, trace.digest, told, condition=condition)
+
+
+def _look(formula: Formula, rounding: Rounding, trace: Trace) -> _Look:
+    steps = to_steps(formula, trace.clock.dt, rounding=rounding)
+    last = len(trace.rewards)
+    arrays = taken(signals_of(formula), trace)
+    outline = Outline(last, trace.horizon, trace.end.kind)
+    hidden = {name: hidden_at(gaps, last + 1) for name, gaps in trace.unseen.items()}
+    return _Look(steps, trace, outline, Readings(arrays, trace.unseen), hidden)
 
 
 def _status(look: _Look, *, exact: bool) -> tuple[Status, tuple[str, ...]]:

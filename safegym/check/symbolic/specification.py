@@ -11,8 +11,9 @@ import numpy as np
 from safegym.check.monitor import judge
 from safegym.check.symbolic.engine import LOCK, answer
 from safegym.check.symbolic.finding import Finding, SpecificationReport
-from safegym.check.symbolic.patterns import probabilities_fit
+from safegym.check.symbolic.patterns import asked_of, probabilities_fit
 from safegym.check.symbolic.terms import refusal
+from safegym.check.symbolic.touching import touching
 from safegym.check.symbolic.unroll import LIMIT
 from safegym.check.symbolic.world import World, all_signals
 from safegym.errors import FormulaError, UnsupportedError
@@ -32,7 +33,9 @@ from safegym.units import clash, unit
 CAN_HOLD = "can hold"
 CAN_FAIL = "can fail"
 CAN_ARISE = "its condition can arise"
+OCCURS = "its episodes can occur"
 TOGETHER = "can hold together"
+TOUCHES = "limits inside their bounds"
 NO_TIME = "no answer in time"
 ROOM = Fraction(1, 10**6)
 """Units by which a witness clears each limit, where that is possible."""
@@ -101,10 +104,13 @@ def _refused(claim: Claim) -> str | None:
     """Why z3 cannot be asked about this claim, or None."""
     if claim.kind == "mean":
         return "a mean over episodes is no property of one trace"
-    if any(isinstance(node, n.Fraction) for node in postorder(claim.property)):
-        return "a share of time is not put to z3 here"
-    found = refusal(claim.property)
-    return None if found is None else f"`{found[1]}`: {found[0]}"
+    for formula, _ in asked_of([claim]):
+        if any(isinstance(node, n.Fraction) for node in postorder(formula)):
+            return "a share of time is not put to z3 here"
+        found = refusal(formula)
+        if found is not None:
+            return f"`{found[1]}`: {found[0]}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,10 @@ class _Check:
         findings: list[Finding] = []
         clear: list[Claim] = []
         for claim in claims:
+            findings.extend(
+                Finding(TOUCHES, (claim.id,), "ok", "warning", problem)
+                for _, problem in touching(claim, self.declared)
+            )
             reason = _refused(claim)
             if reason is not None:
                 findings.append(Finding(CAN_HOLD, (claim.id,), "unknown", "not asked", reason))
@@ -138,14 +148,22 @@ class _Check:
         return SpecificationReport(tuple(findings), self.horizon)
 
     def about(self, claim: Claim) -> Iterator[Finding]:
-        """Can it hold, can it fail, and can its conditions arise."""
-        holds = self._ask([(claim.property, claim, True)])
-        yield self._finding(CAN_HOLD, (claim.id,), holds, "no trace satisfies it")
+        """Can its condition hold, can it hold then, can it fail, can its implications arise."""
+        if claim.condition is not None:
+            occurs = self._ask([(claim.condition, claim, True)])
+            about = text_up_to(claim.condition, LONGEST)
+            vacuous = "no episode meets it, so the claim is vacuous: every episode is skipped"
+            yield self._finding(OCCURS, (claim.id,), occurs, vacuous, about)
+        holds = self._ask(_kept([claim]))
+        flaw = "no trace satisfies it"
+        if claim.condition is not None:
+            flaw = "no trace that meets its condition satisfies it"
+        yield self._finding(CAN_HOLD, (claim.id,), holds, flaw)
         fails = self._ask([(claim.property, claim, False)])
         yield self._finding(
             CAN_FAIL, (claim.id,), fails, "every trace satisfies it: it says nothing"
         )
-        for condition in _conditions(claim.formula):
+        for condition in _conditions(claim):
             arises = self._ask([(never(condition), claim, False)])
             about = f"{claim.id}: {text_up_to(condition, LONGEST)}"
             yield self._finding(CAN_ARISE, (claim.id,), arises, "it never arises", about)
@@ -153,21 +171,35 @@ class _Check:
     def together(self, claims: Sequence[Claim]) -> Finding:
         """Whether all can be true at once, and if not, which small set cannot."""
         ids = tuple(claim.id for claim in claims)
-        answer = self._ask([(claim.property, claim, True) for claim in claims])
+        answer = self._ask(_kept(claims))
         if answer.word != "unsat":
             return self._finding(TOGETHER, ids, answer, "")
         core = self._core(claims)
-        named = tuple(claim.id for claim in core)
         if all(claim.kind == "trace" for claim in core):
+            named = tuple(claim.id for claim in core)
             return Finding(TOGETHER, named, "flawed", "no", "no trace satisfies all of these")
-        return self._together_in_probability(claims, named)
+        found = self._together_in_probability(core)
+        if found.status != "ok" or len(core) == len(claims):
+            return found
+        whole = self._together_in_probability(claims)
+        return self._narrowed(claims, core) or whole if whole.status == "flawed" else whole
 
-    def _together_in_probability(self, claims: Sequence[Claim], named: tuple[str, ...]) -> Finding:
+    def _narrowed(self, claims: Sequence[Claim], cleared: Sequence[Claim]) -> Finding | None:
+        """The first pair of claims whose probabilities exclude each other."""
+        for pair in combinations(claims, 2):
+            if pair != tuple(cleared) and self._excluded(pair):
+                found = self._together_in_probability(pair)
+                if found.status == "flawed":
+                    return found
+        return None
+
+    def _together_in_probability(self, claims: Sequence[Claim]) -> Finding:
         """Properties that exclude each other can still have probabilities that add up.
 
         Patterns of truth values that some trace has are collected until a distribution over them
         meets every claim, or there is no other.
         """
+        named = tuple(claim.id for claim in claims)
         detail = "no episode satisfies all of these"
         patterns: list[tuple[bool, ...]] = []
         deadline = monotonic() + PATIENCE * self.timeout
@@ -186,18 +218,19 @@ class _Check:
     def _patterns(self, claims: Sequence[Claim]) -> Iterator[tuple[bool, ...] | None]:
         """Every pattern of truth values that some trace has; None where z3 does not know.
 
-        Grown claim by claim, so that what no trace begins with is not asked again.
+        Grown formula by formula, so that what no trace begins with is not asked again.
         """
+        asked = asked_of(claims)
         waiting: list[tuple[bool, ...]] = [()]
         while waiting:
             start = waiting.pop()
-            if len(start) == len(claims):
+            if len(start) == len(asked):
                 yield start
                 continue
             for truth in (False, True):  # the last one put is the first one taken
                 pattern = (*start, truth)
-                pairs = zip(claims, pattern, strict=False)
-                word = self._ask([(claim.property, claim, held) for claim, held in pairs]).word
+                pairs = zip(asked, pattern, strict=False)
+                word = self._ask([(formula, claim, held) for (formula, claim), held in pairs]).word
                 if word == "sat":
                     waiting.append(pattern)
                 elif word == "unknown":
@@ -220,7 +253,7 @@ class _Check:
         return core
 
     def _excluded(self, claims: Sequence[Claim]) -> bool:
-        return self._ask([(c.property, c, True) for c in claims]).word == "unsat"
+        return self._ask(_kept(claims)).word == "unsat"
 
     def _ask(self, wanted: Sequence[tuple[Formula, Claim, bool]]) -> _Answer:
         """Whether some trace gives each formula its truth value.
@@ -278,7 +311,18 @@ def _confirmed(trace: Trace, formula: Formula, claim: Claim, truth: bool) -> boo
     return verdict.status == ("satisfied" if truth else "violated")
 
 
-def _conditions(formula: Formula) -> tuple[Formula, ...]:
+def _kept(claims: Sequence[Claim]) -> list[tuple[Formula, Claim, bool]]:
+    """Asks for an episode that counts for every claim, and keeps each one's property."""
+    return [(formula, claim, True) for formula, claim in asked_of(claims)]
+
+
+def _conditions(claim: Claim) -> tuple[Formula, ...]:
     """The left sides of implications, as written."""
-    found = [node.left for node in postorder(formula) if isinstance(node, n.Implies)]
+    formulas = claim.formula, *(() if claim.condition is None else (claim.condition,))
+    found = [
+        node.left
+        for formula in formulas
+        for node in postorder(formula)
+        if isinstance(node, n.Implies)
+    ]
     return tuple(dict.fromkeys(found))

@@ -37,9 +37,18 @@ def take_in(judged: Sequence[JudgedEpisode], penaliser: Penaliser, bank: ReplayB
 def starts_of(
     failing: Iterable[FailingEpisode], penaliser: Penaliser, origin: Origin
 ) -> tuple[Counterexample, ...]:
-    """Starts to bank from episodes that the gate ran: their penalised violations."""
+    """Starts to bank from episodes that the gate ran: their penalised violations.
+
+    An episode may have `options`, what its reset was given besides the seed (a stratum's draws).
+    """
     return tuple(
-        Counterexample.of(episode.trace, violation.claim_id, violation.margin, origin)
+        Counterexample.of(
+            episode.trace,
+            violation.claim_id,
+            violation.margin,
+            origin,
+            getattr(episode, "options", None),
+        )
         for episode in failing
         for violation in penaliser.violations(episode.trace)
         if violation.size < 0.0

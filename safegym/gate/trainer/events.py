@@ -111,7 +111,8 @@ class EpochEnded:
     judging and penalising, of updating the weights, and of writing the checkpoint.
 
     violations: claim id -> training episodes that violated it; no evidence, since the policy
-    explored and changed. penalty: sum of the penalties, in units of reward.
+    explored and changed. penalty: sum of the penalties, in units of reward. starts: episodes that
+    each slot has begun since the run began, whose seeds may not certify.
     """
 
     epoch: int
@@ -131,6 +132,7 @@ class EpochEnded:
     verify_seconds: float
     train_seconds: float
     checkpoint_seconds: float
+    starts: tuple[int, ...] = ()
 
 
 EpochReport = EpochEnded

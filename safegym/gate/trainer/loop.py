@@ -5,7 +5,7 @@ update, which no callback of stable-baselines3 does.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from safegym.gate.trainer.events import (
     ignore,
 )
 from safegym.gate.trainer.folder import DECISION, IDENTITY, LAST, RunFolder
+from safegym.gate.trainer.given import given_starts
 from safegym.gate.trainer.hook import GateDecision, GateHook
 from safegym.gate.trainer.identity import RunIdentity, stored_identity
 from safegym.gate.trainer.learner import (
@@ -102,6 +103,7 @@ class Trainer:
         self._tally = EpochTally()
         self._epoch = 0
         self._policies: dict[int, str] = {}
+        self._given = 0
 
     @classmethod
     def resume(
@@ -151,9 +153,11 @@ class Trainer:
         identity = RunIdentity.of(self._spec, self._claims, self._settings)
         self._folder.write(IDENTITY, identity.to_json())
         self._build()
+        given = self._take_given()
         self._envs.desk.open(self._bank.plan(self._settings.seed, 0))
         self._callback = begin(self._learner, self._settings, self._probe)
         self._listener(RunStarted(steps=0, total=self._settings.steps))
+        self._emit(given)
         self._checkpoint()
         return None
 
@@ -170,6 +174,7 @@ class Trainer:
         path = self._folder.checkpoint(self._epoch)
         checkpoint = read_checkpoint(path)
         self._restore(checkpoint)
+        given = self._take_given()
         self._listener(
             RunStarted(
                 steps=self._learner.num_timesteps,
@@ -178,6 +183,7 @@ class Trainer:
                 differences=identity.differences(now),
             )
         )
+        self._emit(given)
         return self._decide_again(last, checkpoint)
 
     def _build(self) -> None:
@@ -190,7 +196,14 @@ class Trainer:
         self._callback = go_on(self._learner, self._settings, self._probe, checkpoint)
         self._envs.resume(checkpoint)
         self._bank = ReplayBank.from_json(checkpoint.extra["bank"], self._spec.digest)
+        self._given = int(checkpoint.extra.get("given", 0))
         restore_generators(checkpoint)
+
+    def _take_given(self) -> list[Event]:
+        """Bank the starts that were put into the run folder since the last checkpoint."""
+        fresh = given_starts(self._folder.path)[self._given :]
+        self._given += len(fresh)
+        return [Banked(start) for start in fresh if self._bank.add(start)]
 
     def _decide_again(self, last: dict[str, Any], checkpoint: Checkpoint) -> Outcome | None:
         """Carry out the decision of the last boundary; ask for it only if it never came."""
@@ -267,6 +280,7 @@ class Trainer:
                     **document,
                     "epoch": self._epoch,
                     "bank": self._bank.to_json(),
+                    "given": self._given,
                     "gate": dict(self._gate.state()),
                 },
                 extra_tensors={**tensors, **open_state(self._learner)},
@@ -277,7 +291,7 @@ class Trainer:
         return frozen
 
     def _report(self, frozen: SB3Policy) -> EpochReport:
-        return self._tally.report(
+        report = self._tally.report(
             epoch=self._epoch,
             steps=self._learner.num_timesteps,
             total=self._settings.steps,
@@ -285,6 +299,7 @@ class Trainer:
             policy_digest=frozen.card.digest,
             banked=len(self._bank),
         )
+        return replace(report, starts=tuple(s.start.episode + 1 for s in self._envs.slots))
 
     def _write_last(self, report: EpochReport) -> None:
         plain = {name: value for name, value in asdict(report).items() if name != "checkpoint"}

@@ -19,6 +19,7 @@ from safegym.formula.build import (
     once,
     previous,
     prob,
+    quantile,
     rising,
     weak_next,
     weak_previous,
@@ -35,6 +36,7 @@ from safegym.formula.functions import (
     sqrt,
 )
 from safegym.formula.patterns import absence, existence, precedence, response, universality
+from safegym.formula.reading import atoms_of, margin_scale
 from safegym.formula.statements import Statement
 from safegym.formula.terms import Constant, Signal, Term
 
@@ -147,5 +149,16 @@ def statement(draw: Random, depth: int) -> Statement:
             lambda: prob(found) >= share,
             lambda: fraction(found) >= share,
             lambda: mean(fraction(found)) > share,
+            lambda: prob(found, given=formula(draw, 1) | atom(draw)) <= share,
+            lambda: prob(found, given=formula(draw, 1) & atom(draw)) > share,
+            lambda: _quantile(draw, found, share),
         ]
     )()
+
+
+def _quantile(draw: Random, found: n.Formula, q: float) -> Statement:
+    """A bound on a quantile, of a plainer formula where the margins of `found` do not compare."""
+    margin = draw.choice([0, 0.25, -1, 1e-9, draw.uniform(-9, 9)])
+    fits = margin_scale(found).ok and atoms_of(found)
+    taken = quantile(found if fits else eventually(D > number(draw)), q)
+    return taken > margin if draw.random() < 0.5 else taken >= margin

@@ -32,7 +32,8 @@ DEFINED = {"hovering": Signal("x") > 1, "landed": "x < 0 and v < 1 m/s"}
 SYMBOLS = "( ) [ ] { } , + - * / ^ ** % < <= > >= == = != & | ~ ! && || -> <-> : ;"
 NUMBERS = "0 1 2 .5 1e3 1/240 2. 1e999 0x1 16 17"
 PARTS = "G F U R X O H S W Y x y p v mode x[0] p[2] [0,1] [1,inf] [0,1/3] {m} {km/h} {%} {1}"
-CALLS = "between( near( all_of( any_of( min( norm( prob( fraction( mean( scaled( always( F( abs("
+CALLS = """between( near( all_of( any_of( min( norm( prob( fraction( mean( quantile( scaled( always(
+F( abs("""
 SPACED = "(x>0) x>0|0.3 rad|5 m/s|2 min|1 %|is OK|is FAULT|x^2|p <= 1|mode is FAULT|[0:500ms]"
 WORDS = """while in mode before after when if upon whenever the shall immediately at next timepoint
 always never eventually within for until satisfy hovering landed drone s ms"""
@@ -48,6 +49,9 @@ PIECES = sorted(
 FORMULAS = [
     "always[0,2](x > 0)",
     "prob((clearance > 0.2) until[0,10] (goal < 0.05)) >= 0.92",
+    "prob(always(x > 0.2) given eventually[0,3](fault >= 1)) < 0.01",
+    "prob(x > 0.2, given=(once(fault >= 1) and y < 3)) >= 0.9",
+    "quantile(always((x > 0.2) or (x < y)), 0.05) > -0.1",
     "always((fault >= 1) implies eventually[0,0.3](always[0,1](abs(w - 1{1}) <= 0.01)))",
     "fraction(scaled(norm(p[0], p[1]) / 2 < -(0.5), 0.25)) >= 0.999",
     "mean(fraction(not(x > 0) xor (y < 1e-3))) > 0.5",
@@ -74,8 +78,9 @@ Reader = Callable[[str, bool], None]
 def read_formula(text: str, declared: bool) -> None:
     """Reads formula text; what is read must print, and read back as itself."""
     found = parse_statement(text, SIGNALS if declared else None)
-    formula = found if isinstance(found, Formula) else found.formulas[0]
-    assert parse_statement(str(found), formula.signals) == found
+    parts = (found,) if isinstance(found, Formula) else found.formulas
+    signals = {signal: None for part in parts for signal in part.signals}
+    assert parse_statement(str(found), signals) == found
 
 
 def read_sentence(text: str, declared: bool) -> None:

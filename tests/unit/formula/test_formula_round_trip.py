@@ -21,12 +21,12 @@ def _round_trips(count: int, seed: int) -> set[str]:
     met: set[str] = set()
     for _ in range(count):
         stated = statement(draw, draw.randint(0, 3))
-        inside = stated if isinstance(stated, Formula) else stated.formulas[0]
-        found = parse_statement(str(stated), inside.signals)
+        parts = (stated,) if isinstance(stated, Formula) else stated.formulas
+        found = parse_statement(str(stated), {s: None for part in parts for s in part.signals})
         assert found == stated
         if isinstance(stated, Formula):
             assert found is stated
-        for node in postorder(inside):
+        for node in (node for part in parts for node in postorder(part)):
             met.add(node.operation if isinstance(node, Apply) else type(node).__name__)
     return met
 

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 START = """\
-from safegym.formula.build import all_of, always, fraction, mean, prob
+from safegym.formula.build import all_of, always, fraction, mean, prob, quantile
+from safegym.formula.claim import Claim
 from safegym.formula.functions import norm
 from safegym.formula.terms import Signal
 p = Signal("p", shape=(3,))
@@ -36,6 +37,12 @@ BOTH = [
     "print(f.until(g, 1))",
     "print(mean(f))",
     "print(not prob(f))",
+    "print(not prob(f, given=g))",
+    "print(prob(f, given=v))",
+    "print(prob(f, g))",
+    "print(not quantile(f, 0.5))",
+    "print(quantile(v, 0.5))",
+    'print(not Claim(id="a", statement=f))',
     "print(v + f)",
     "print(2**v)",
     "print(v**0.5)",
@@ -52,6 +59,8 @@ FINE = [
     "print(norm(p - v) <= 1)",
     "print(prob(f) < 0.1)",
     "print(mean(fraction(f)) > 0.5)",
+    "print(prob(f, given=g) < 0.1)",
+    "print(quantile(f, 0.5) >= 0.1)",
 ]
 
 pytestmark = pytest.mark.slow

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from safegym.errors import GateError
-from safegym.formula.build import always, eventually, fraction, mean, prob
+from safegym.formula.build import always, eventually, fraction, mean, prob, quantile
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.gate.obligation import obligations
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.screen import allowed, degraded_threshold
+from safegym.gate.strata import Strata, Stratum
 
 SPEED = Signal("speed", "m/s")
 NEVER_HIT = Claim(id="a.hit", statement=prob(eventually(SPEED > 2)) < 0.01, confidence=0.99)
@@ -53,8 +54,11 @@ def test_a_plan_survives_json_and_its_digest_covers_every_field() -> None:
         "keep_best": 9,
         "seed": 9,
         "copies": 9,
+        "display": "holm",
+        "repeats": 9,
+        "strata": Strata((Stratum("all", "1"),)).to_json(),
     }
-    assert set(changed) == set(plan.to_json())
+    assert {*changed, "version"} == set(plan.to_json())
     digests = {GatePlan.from_json({**plan.to_json(), k: v}).digest for k, v in changed.items()}
     assert len(digests | {plan.digest}) == len(changed) + 1
 
@@ -98,10 +102,16 @@ def test_two_claims_of_one_name_are_refused() -> None:
         obligations([NEVER_HIT, NEVER_HIT], GatePlan())
 
 
-def test_a_mean_is_refused_with_the_line_that_works() -> None:
-    claim = Claim(id="a.mean", statement=mean(fraction(SPEED < 1)) >= 0.9)
-    with pytest.raises(GateError, match=r"prob\(fraction\(phi\) >= c\) >= p"):
-        obligations([claim], GatePlan())
+def test_every_kind_of_claim_has_its_obligation_with_an_exact_threshold() -> None:
+    share = Claim(id="a.mean", statement=mean(fraction(SPEED < 1)) >= 0.9)
+    given = Claim(id="a.given", statement=prob(SPEED > 2, given=SPEED > 1) < 0.1)
+    margin = Claim(id="a.margin", statement=quantile(always(SPEED < 3), 0.05) > 0.25)
+    found = obligations([share, given, margin], GatePlan())
+    assert [(item.kind, item.threshold, item.below) for item in found] == [
+        ("mean", Fraction(0.9), False),
+        ("conditional", Fraction(0.1), True),
+        ("quantile", Fraction(0.05), True),
+    ]
 
 
 def test_a_screen_allows_half_of_what_the_threshold_would_give() -> None:

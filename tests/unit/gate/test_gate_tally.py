@@ -1,5 +1,7 @@
 """Counting an attempt: outcomes against a plain re-count with exact rationals."""
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,7 +13,7 @@ from safegym.check.statistics.levels import spent_level
 from safegym.formula.build import always, eventually, prob
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
-from safegym.gate.evidence import Basis, gather
+from safegym.gate.evidence import LATER, Basis, gather, stored_evidence, stored_json
 from safegym.gate.obligation import obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.tally import Tally
@@ -37,7 +39,7 @@ def fed(rows: list[tuple[Status, ...]], *, cap: int = 200, attempt: int = 1) -> 
 def test_clean_episodes_certify_at_the_number_that_the_slowest_claim_asks_for() -> None:
     tally = fed([GOOD] * 200)
     assert tally.outcome == "certified"
-    needed = [count.process.first_clean for count in tally.counts if count.process is not None]
+    needed = [count.first_clean for count in tally.estimated]
     assert tally.episodes == max(needed)
     kinds = [(e.kind, e.status) for e in gather(tally, BASIS)]
     assert kinds == [("estimated", "satisfied")] * 2 + [("observed", "satisfied")]
@@ -140,3 +142,11 @@ def test_a_shown_claim_carries_the_limit_that_shows_it() -> None:
     assert rare.side == "upper"
     assert often.bound > 0.5
     assert often.side == "lower"
+
+
+def test_evidence_in_a_checkpoint_is_read_back_whole_also_from_before_its_later_fields() -> None:
+    for item in gather(fed([GOOD] * 200), BASIS):
+        stored = json.loads(json.dumps(stored_json(item)))
+        assert stored_evidence(stored) == item
+        older = {name: value for name, value in stored.items() if name not in LATER}
+        assert stored_evidence(older) == replace(item, joint="")

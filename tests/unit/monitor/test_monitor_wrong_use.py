@@ -33,7 +33,7 @@ USES: tuple[Callable[[object], object], ...] = (
     ("subject", "told"),
     [
         ("always(x > 0)", r"found the text .*write safegym\.parse"),
-        (prob(X > 0) < 0.1, "no probability and no mean"),
+        (prob(X > 0) < 0.1, "no probability, quantile or mean"),
         (fraction(X > 0), "on a formula or a claim, found Share"),
         (X, "compare a term"),
         (None, "found None"),

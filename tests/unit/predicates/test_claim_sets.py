@@ -5,23 +5,27 @@ from collections.abc import Callable
 import pytest
 import safegym_predicates as predicates
 from safegym_predicates import CLAIM_SETS, lock, signals
+from safegym_predicates.clearance import clearance_with_margin
 from safegym_predicates.collision import collision_rare
 from safegym_predicates.drift import drift_limited
+from safegym_predicates.faults import stop_after_fault
 from safegym_predicates.reach import goal_reached
 from safegym_predicates.speed_and_separation import separation_kept, stop_on_intrusion
 
+from safegym.check.monitor import judge
 from safegym.errors import FormulaError, UnitError
 from safegym.formula.claim import Claim
 from safegym.formula.rewrite import look_ahead, margin_scale, to_steps
 from safegym.formula.terms import Signal
 from safegym.formula.text import parse_statement
+from safegym.trace.model import Trace
 
 ALL = [claim for make in CLAIM_SETS.values() for claim in make()]
 
 
 def test_there_is_a_set_for_each_hazard() -> None:
     assert sorted(CLAIM_SETS) == [
-        *("clearance", "collision", "drift", "force", "joint_limits", "reach"),
+        *("clearance", "collision", "drift", "faults", "force", "joint_limits", "reach"),
         *("speed_and_separation", "tilt"),
     ]
     with pytest.raises(TypeError):
@@ -57,6 +61,27 @@ def test_the_claims_of_the_spine_are_those_of_the_issue() -> None:
     )
 
 
+def test_a_claim_on_faults_counts_episodes_with_a_fault_only() -> None:
+    claim = stop_after_fault(probability=0.9)
+    assert str(claim.condition) == "eventually(fault_active >= 1)"
+    assert claim.failure_threshold == pytest.approx(0.1)
+
+    def condition(fault: list[float]) -> tuple[str, str | None]:
+        speed = [1.0, 1.0, *([0.0] * 12)]
+        signals = {"fault_active": fault + [0.0] * (14 - len(fault)), "joint_speed_norm": speed}
+        verdict = judge(claim, Trace.from_arrays(signals, dt="0.1", end="absorbed"))
+        return verdict.status, verdict.condition
+
+    assert condition([0.0, 0.0]) == ("satisfied", "violated")
+    assert condition([0.0, 1.0]) == ("satisfied", "satisfied")
+
+
+def test_a_clearance_with_margin_asks_each_episode_for_the_margin() -> None:
+    claim = clearance_with_margin(least=0.25, margin=0.5)
+    assert str(claim.property) == "always(clearance >= 0.30000000000000004)"  # 0.3 is below
+    assert claim.failure_threshold == 0.05
+
+
 def test_thresholds_ids_and_signals_are_parameters() -> None:
     force = Signal("drone_force", "N", scale=2.0)
     claim = collision_rare(id="drone.collision", probability=0.02, force=3.0, contact=force)
@@ -72,7 +97,7 @@ def test_thresholds_ids_and_signals_are_parameters() -> None:
 
 def test_the_lock_matches_the_claim_sets(capsys: pytest.CaptureFixture[str]) -> None:
     assert lock.main(["--check"]) == 0
-    assert "matches 8 claim sets" in capsys.readouterr().out
+    assert "matches 9 claim sets" in capsys.readouterr().out
 
 
 def test_a_changed_threshold_is_caught_by_the_lock(

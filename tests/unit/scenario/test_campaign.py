@@ -2,11 +2,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scenario_models import Walk, follow, follower, walk
+from scenario_models import LEVEL, Walk, follow, follower, walk
 
+from safegym.check.dispatch import check
 from safegym.errors import PolicyError, ScenarioError, UnsupportedError
+from safegym.formula.build import eventually, never
 from safegym.policy.base import PolicyCard, ScriptedPolicy
 from safegym.scenario.campaign import Campaign
+from safegym.scenario.lost import is_lost
 from safegym.scenario.record import record
 
 
@@ -157,10 +160,73 @@ def test_a_nan_from_the_simulator_interrupts_with_the_signals_name():
     assert "level is not finite" in found[3].end.reason or "observation" in found[3].end.reason
 
 
-def test_an_environment_that_cannot_be_reset_stops_the_campaign_by_name():
+def test_an_episode_that_cannot_be_reset_is_lost_with_the_reason_and_the_others_go_on():
     spec = walk(partial(Walk, faults={1002: "reset"}))
-    with pytest.raises(ScenarioError, match=r"Episode 2 cannot begin: reset\(seed=1002\) raised"):
+    found = traces(spec, copies=4)
+    assert [index for index, trace in found.items() if is_lost(trace)] == [2]
+    assert found[2].end.reason == "reset(seed=1002) raised RuntimeError: no reset today"
+    assert found[2].unseen == {"level": ((0, 0),)}
+    healthy = traces(walk(), copies=4)
+    for index in set(found) - {2}:
+        assert_same_course(found[index], healthy[index])
+
+
+def test_a_claim_is_undecided_on_a_lost_episode_whatever_it_says():
+    spec = walk(partial(Walk, faults={1002: "reset"}))
+    trace = traces(spec, episodes=3)[2]
+    for formula in (never(LEVEL > 100.0), never(LEVEL > -100.0), eventually(LEVEL > 0.0)):
+        assert check(formula, trace).status == "inconclusive"
+
+
+def test_a_lost_episode_does_not_depend_on_copies_or_on_a_second_run():
+    spec = walk(partial(Walk, faults={1002: "reset", 1007: "reset"}))
+    one = digests(traces(spec, copies=1))
+    assert digests(traces(spec, copies=7)) == one
+    assert digests(traces(spec, copies=7)) == one
+
+
+def test_an_environment_that_can_never_be_reset_is_refused_before_any_episode():
+    spec = walk(partial(Walk, faults=dict.fromkeys(range(2000), "reset")))
+    with pytest.raises(ScenarioError, match=r"Episode 0 cannot begin: reset\(seed=0\) raised"):
         traces(spec)
+
+
+def test_a_campaign_whose_first_episodes_are_all_lost_ends_with_the_reason():
+    spec = walk(partial(Walk, faults=dict.fromkeys(range(1000, 2000), "reset")))
+    with pytest.raises(ScenarioError, match=r"None of the first 8 episodes.*no reset today.*1007"):
+        traces(spec)
+    assert len(traces(spec, episodes=7)) == 7
+
+
+def test_signals_of_the_wrong_shape_lose_the_episode_and_say_so():
+    spec = walk(Shrinking)
+    found = traces(spec, episodes=6)
+    lost = [index for index, trace in found.items() if is_lost(trace)]
+    assert lost == [3]
+    assert "cannot be recorded: TraceError" in found[3].end.reason
+
+
+class Shrinking(Walk):
+    """Its level becomes a vector in the episode of seed 1003."""
+
+    def step(self, action):
+        found = super().step(action)
+        if self.seed == 1003:
+            self.level = np.zeros(3)
+        return np.zeros(2, np.float32), 0.0, *found[2:]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"engine": "threads"}, r"engine is 'threads'; write \"processes\", \"ray\", or nothing"),
+        ({"episode_seconds": 0.0}, r"episode_seconds is 0.0; give seconds above 0"),
+        ({"episode_seconds": float("nan")}, r"episode_seconds is nan; give seconds above 0"),
+    ],
+)
+def test_an_engine_or_a_limit_that_makes_no_sense_is_refused(more, message):
+    with pytest.raises(ScenarioError, match=message):
+        Campaign(walk(), follower(), seed_of=seed_of, tail=0, **more)
 
 
 class Sick:

@@ -83,7 +83,7 @@ def die_always(main_process, observations):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_has_its_chunk_run_again(tmp_path):
+def test_a_worker_that_dies_has_its_episodes_run_again(tmp_path):
     function = partial(die_once, str(tmp_path / "died"), os.getpid())
     policy = ScriptedPolicy("follow", function)
     found = digests(walk(), policy, 2)
@@ -92,17 +92,29 @@ def test_a_worker_that_dies_has_its_chunk_run_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_chunk_that_kills_two_workers_ends_the_campaign_by_name():
+def test_a_policy_that_ends_every_worker_ends_the_campaign_with_the_exit_code():
     policy = ScriptedPolicy("killer", partial(die_always, os.getpid()))
     with pytest.raises(
-        ScenarioError, match=r"died \(exit code 9\) on episodes (0..7|8..15|16..23) "
+        ScenarioError, match=r"None of the first 8.*died, also when it ran alone: exit code 9"
     ):
-        digests(walk(), policy, 2)
+        digests(walk(), policy, 2, episodes=8, copies=4)
 
 
-def test_a_fault_in_a_worker_is_reported_as_in_one_process():
-    spec = walk(partial(Walk, faults={1002: "reset"}))
-    with pytest.raises(ScenarioError, match=r"Episode 2 cannot begin: reset\(seed=1002\)"):
+def test_a_fault_in_a_worker_is_settled_as_in_one_process():
+    spec = walk(partial(Walk, faults={1002: "reset", 1005: "raise", 1006: "nan"}))
+    assert digests(spec, follower(), 2) == digests(spec, follower(), 1)
+
+
+class Unbuildable(Walk):
+    def __init__(self, main_process):
+        if os.getpid() != main_process:
+            raise RuntimeError("no licence on this machine")
+        super().__init__()
+
+
+def test_an_environment_that_cannot_be_built_in_a_worker_is_reported_with_its_trace():
+    spec = walk(partial(Unbuildable, os.getpid()))
+    with pytest.raises(ScenarioError, match=r"(?s)worker process failed.*no licence on this"):
         digests(spec, follower(), 2)
 
 
@@ -130,7 +142,7 @@ def test_workers_that_are_busy_when_a_campaign_is_dropped_are_ended():
     with Campaign(slow, follower(), seed_of=seed_of, tail=0, copies=4, workers=2) as campaign:
         iter(campaign)
         campaign._open().submit([Task(0, 1), Task(1, 2)])
-        assert len(children()) == 1
+        assert len(children()) == 2
     assert children() == set()
 
 

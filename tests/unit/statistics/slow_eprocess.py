@@ -2,6 +2,7 @@
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 RATIOS = [float(Decimal(1) / 32 * Decimal("28.8") ** (Decimal(j) / 11)) for j in range(12)]
 
@@ -25,10 +26,17 @@ def slow_mixture(
         context.prec = 120
         total = Decimal(0)
         for weight, q in zip(weights, alternatives, strict=True):
-            on_violation, on_safe = decimal(q / p0), decimal((1 - q) / (1 - p0))
+            on_violation, on_safe = factors(q, p0)
             first = on_violation**k if k else Decimal(1)
             total += decimal(weight) * first * on_safe ** (n - k)
         return Fraction(total)
+
+
+@lru_cache(maxsize=4096)
+def factors(q: Fraction, p0: Fraction) -> tuple[Decimal, Decimal]:
+    with localcontext() as context:
+        context.prec = 120
+        return decimal(q / p0), decimal((1 - q) / (1 - p0))
 
 
 def decimal(x: Fraction) -> Decimal:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ from safegym.check.statistics import (
     upper_limit,
     upper_limits,
 )
-from safegym.check.statistics.beta_mixture import beta_mixture_limits
+from safegym.check.statistics.beta_mixture import beta_mixture_limits, beta_mixture_upper
 from safegym.check.statistics.search import least_float
 from safegym.errors import EvidenceError
 
@@ -175,10 +176,10 @@ def test_e_process_limits_cover_at_every_peek_up_to_5000(p: float) -> None:
 
 def test_array_limits_cover_when_used_as_they_are() -> None:
     p, n_max = 0.03, 160
-    n, k = np.meshgrid(np.arange(n_max + 1), np.arange(n_max + 1), indexing="ij")
-    k = np.minimum(k, n)
+    n, k = np.tril_indices(n_max + 1)
     upper, lower = upper_limits(k, n, level=0.025), lower_limits(k, n, level=0.025)
-    outside = (p >= upper) | (p <= lower)
+    outside = np.zeros((n_max + 1, n_max + 1), dtype=bool)
+    outside[n, k] = (p >= upper) | (p <= lower)
     run = operating(p, p, 0.025, cap=n_max)
     assert misses(p, n_max, outside) == pytest.approx(run.below + run.above, abs=1e-12)
 
@@ -206,3 +207,32 @@ def test_float_search_finds_the_first_number_from_any_guess(answer: float, guess
 def test_float_search_answers_one_where_nothing_holds() -> None:
     assert least_float(lambda x: False, 0.3) == 1.0
     assert least_float(lambda x: True, 0.3) == math.nextafter(0.0, 1.0)
+
+
+def log_gamma(x: Decimal) -> Decimal:
+    """Stirling's series, right to 18 places for x >= 30."""
+    series = [(1, 12, 1), (-1, 360, 3), (1, 1260, 5), (-1, 1680, 7), (1, 1188, 9)]
+    tail = sum((Decimal(sign) / (by * x**power) for sign, by, power in series), Decimal(0))
+    return (x - Decimal("0.5")) * x.ln() - x + (2 * Decimal(math.pi)).ln() / 2 + tail
+
+
+@pytest.mark.parametrize(("v", "n"), [(30, 10**7), (300, 10**8), (10**6, 10**12)])
+def test_beta_mixture_limits_of_huge_samples_are_outside_those_of_sixty_digits(
+    v: int, n: int
+) -> None:
+    """Log gammas near n log n lose what the level needs: the slack must grow with them."""
+    with localcontext() as context:
+        context.prec = 60
+        half, goal = Decimal("0.5"), -Decimal("0.05").ln()
+        mixed = log_gamma(v + half) + log_gamma(n - v + half) - log_gamma(Decimal(n + 1))
+        mixed -= Decimal(math.pi).ln()
+
+        def log_ratio(end: float) -> Decimal:
+            return mixed - v * Decimal(end).ln() - (n - v) * (1 - Decimal(end)).ln()
+
+        lower, upper = beta_mixture_limits(v, n, 0.05)
+        assert log_ratio(float(lower)) >= goal
+        assert log_ratio(float(upper)) >= goal
+        one_sided = float(beta_mixture_upper(v, n, 0.05))
+        cut = Decimal(math.log(2 / math.pi * math.asin(math.sqrt(one_sided))))
+        assert log_ratio(one_sided) - cut >= goal

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -9,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safegym.check.statistics import (
+    EProcess,
     claim_level,
     holm,
+    holm_adjusted,
     joint_statement,
+    p_value,
     release_level,
     spent_level,
 )
@@ -110,3 +114,69 @@ def test_joint_statements_never_round_up() -> None:
     assert "(Holm)" in joint_statement([0.05, 0.05], "holm")
     with pytest.raises(EvidenceError, match="at least one"):
         joint_statement([], "holm")
+
+
+def test_the_p_value_of_a_process_is_one_over_its_e_value_rounded_up() -> None:
+    process = EProcess(0.01, 0.05)
+    process.update_each(["safe"] * 325)
+    exact = 1 / Fraction(process.e_value("below"))
+    found = p_value(process.e_value("below"))
+    assert exact <= Fraction(found)
+    assert found == pytest.approx(float(exact), rel=1e-15)
+    assert found <= 0.05
+    assert p_value(Fraction(1, 3)) == p_value(0.0) == p_value(Decimal(1)) == 1.0
+    for wrong in (-1.0, math.nan, math.inf, Decimal("Infinity"), Decimal("NaN")):
+        with pytest.raises(EvidenceError, match="finite and >= 0"):
+            p_value(wrong)
+
+
+def test_a_process_at_its_decision_has_a_p_value_at_most_its_level() -> None:
+    """Exact, over the rational chances of all paths: P(p-value at the stop <= a) <= a at p0."""
+    p0 = Fraction(2, 5)
+    for level in (Fraction(1, 2), Fraction(2, 5)):
+        total = Fraction(0)
+        for trail in itertools.product((0, 1), repeat=7):
+            process = EProcess(p0, level)
+            for x in trail:
+                process.update(violations=x)
+            if Fraction(p_value(process.e_value("below"))) <= level:
+                chance = Fraction(1)
+                for x in trail:
+                    chance *= p0 if x else 1 - p0
+                total += chance
+        assert 0 < total <= level
+
+
+@given(p=st.lists(st.floats(0, 1), max_size=6), level=st.floats(0.01, 0.9))
+@settings(deadline=None, derandomize=True)
+def test_adjusted_p_values_say_at_every_level_what_holm_says(p: list[float], level: float) -> None:
+    adjusted = holm_adjusted(p)
+    for found, rejected in zip(adjusted, holm(p, level), strict=True):
+        if rejected:
+            assert found <= level
+        else:
+            assert found > level or found == pytest.approx(level, rel=1e-15)
+    assert all(a >= x for a, x in zip(adjusted, p, strict=True))
+
+
+def test_adjusted_p_values_of_a_worked_example() -> None:
+    assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm_adjusted([]) == ()
+    with pytest.raises(EvidenceError, match=r"\[0, 1\]"):
+        holm_adjusted([-0.1])
+
+
+def test_a_conjunction_released_claim_by_claim_errs_at_most_at_the_largest_level() -> None:
+    """Exact over shared episodes whose first failure is always a second one too."""
+    p0 = (0.3, 0.4)
+    for truth in ((0.1, 0.4), (0.3, 0.35), (0.3, 0.4)):
+        released = 0.0
+        for trail in itertools.product(range(3), repeat=7):
+            chance, both = 1.0, [EProcess(p, 0.3) for p in p0]
+            for draw in trail:
+                first, second = draw == 0, draw <= 1
+                chance *= (truth[0], truth[1] - truth[0], 1 - truth[1])[draw]
+                both[0].update(violations=int(first))
+                both[1].update(violations=int(second))
+            released += chance * all(process.decision == "below" for process in both)
+        assert released <= release_level([0.3, 0.3])

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -166,3 +167,58 @@ def test_a_changed_state_is_refused(change: dict[str, Any]) -> None:
     process.update(0.4)
     with pytest.raises(EvidenceError, match=r"state|Wealth|low"):
         MeanEProcess.from_state(process.state() | change)
+
+
+@given(
+    trail=st.lists(st.tuples(st.floats(-1, 3), st.floats(0, 1)), max_size=30),
+    c=st.floats(-0.9, 2.9),
+    level=st.floats(0.05, 0.9),
+    claim=st.sampled_from(["below", "above"]),
+)
+@settings(deadline=None, derandomize=True, max_examples=80)
+def test_decisions_are_those_of_wealth_in_rational_numbers(
+    trail: list[tuple[float, float]], c: float, level: float, claim: Any
+) -> None:
+    """Floats only skip looks that cannot cross: no decision is early, and none is late."""
+    process = MeanEProcess(c, level, claim=claim, low=-1.0, high=3.0)
+    boundary = (Fraction(c) + 1) / 4
+    if claim == "above":
+        boundary = 1 - boundary
+    wealths = [
+        [[w, bad, good] for w, bad, good in zip(m.weights, m.on_violation, m.on_safe, strict=True)]
+        for m in (below_mixture(boundary), above_mixture(boundary))
+    ]
+    expected = None
+    for x, part in trail:
+        top = x + part * (3.0 - x)
+        for wealth, value in zip(wealths, (top, x) if claim == "below" else (x, top), strict=True):
+            share = (Fraction(value) + 1) / 4
+            share = 1 - share if claim == "above" else share
+            for term in wealth:
+                term[0] *= share * term[1] + (1 - share) * term[2]
+        if expected is None:
+            reached = [sum(term[0] for term in wealth) >= 1 / Fraction(level) for wealth in wealths]
+            sides = (claim, "above" if claim == "below" else "below")
+            expected = next((s for s, yes in zip(sides, reached, strict=True) if yes), None)
+        assert process.update(x, top) == expected
+
+
+def test_a_long_run_with_vanishing_wealth_still_finds_its_crossing() -> None:
+    """Products far below the smallest binary64 number come back when the values turn."""
+    down = MeanEProcess(0.5, 1e-200)
+    for i in range(1500):
+        down.update(0.5 + (0.4 if i % 2 else -0.4))
+    assert down.decision is None
+    while down.decision is None and down.episodes < 4000:
+        down.update(0.0)
+    exact = MeanEProcess.from_state(json.loads(json.dumps(down.state())))
+    assert exact.decision == down.decision == "below"
+
+
+def test_thousands_of_episodes_cost_microseconds_each() -> None:
+    values = np.random.default_rng(0).beta(30, 0.3, size=2000).tolist()
+    start = time.perf_counter()
+    process = MeanEProcess(0.99, 1e-12, claim="above")
+    for x in values:
+        process.update(x)
+    assert (time.perf_counter() - start) / 2000 < 1e-4

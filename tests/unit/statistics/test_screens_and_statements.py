@@ -76,3 +76,29 @@ def test_printed_limits_are_rounded_outward() -> None:
     assert outward(0.0, up=False) == "0"
     assert outward(1.0, up=True) == "1"
     assert float(outward(1e-13, up=True)) >= 1e-13
+
+
+def test_no_statement_names_a_confidence_that_its_level_does_not_give() -> None:
+    """At level .05 a run of 400 clean episodes must not read as shown at .999."""
+    process, mean = EProcess(0.01, 0.05), MeanEProcess(0.5, 0.05)
+    process.update(episodes=400)
+    for confidence in (0.999, 0.951, 1.0, -1.0):
+        with pytest.raises(
+            EvidenceError, match=r"confidence = .* (above 1 - level|strictly between)"
+        ):
+            statement(process, confidence=confidence)
+        with pytest.raises(
+            EvidenceError, match=r"confidence = .* (above 1 - level|strictly between)"
+        ):
+            mean_statement(mean, confidence=confidence)
+    assert "at 0.9 confidence" in statement(process, confidence=0.9)
+    assert "at 0.95 confidence" in statement(process)
+
+
+def test_confidence_is_never_printed_as_one() -> None:
+    assert "at 0.999999 confidence" in statement(EProcess(0.01, 1e-18))
+    assert "at 0.999999 confidence" in mean_statement(MeanEProcess(0.5, 1e-18))
+    third = statement(EProcess(0.01, Fraction(1, 3)))
+    assert "at 0.666666 confidence" in third
+    with pytest.raises(EvidenceError, match="3 violated or undecided episodes of 2"):
+        observed_statement(2, 1, 2)

@@ -1,0 +1,1 @@
+"""Problems, single methods and rivals for `falsification.py`."""
