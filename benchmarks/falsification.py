@@ -7,8 +7,8 @@ The bars: over all problems the whole search succeeds at least 0.95 times as oft
 baseline of each problem (chosen afterwards, so it is no method that one could have picked), and
 finds on systems with a known answer are in the middle no larger than that.
 
-Rivals are compared where a Python that has them is named: `python -m venv /tmp/t && /tmp/t/bin/pip
-install psy-taliro`, then `--psy-taliro /tmp/t/bin/python`; likewise `--verifai`.
+Rivals are compared where a Python that has them is named: `python -m venv rival && rival/bin/pip
+install psy-taliro`, then `--psy-taliro rival/bin/python`; likewise `--verifai`.
 
     python benchmarks/falsification.py [--quick] [--json] [--psy-taliro PYTHON] [--verifai PYTHON]
 """

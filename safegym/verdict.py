@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -202,8 +203,25 @@ class Evidence:
     joint: str = ""
     strata: tuple[Mapping[str, Any], ...] = ()
 
+    def __str__(self) -> str:
+        """One line; limits rounded outward, the confidence down."""
+        counted = f"{self.violations} violated and {self.undecided} undecided of {self.episodes}"
+        head = f"{self.claim_id}: {self.status}, {self.kind}"
+        if self.confidence is not None:
+            head += f" at confidence {_outward(self.confidence, up=False)}"
+        if self.bound is not None:
+            upper = self.side == "upper"
+            head += f", {'at most' if upper else 'at least'} {_outward(self.bound, up=upper)}"
+        return f"{head}; {counted} episodes"
+
     def __bool__(self) -> bool:
         raise TypeError(
             "Evidence has three values, so `if evidence:` is not defined. "
             'Write `if evidence.status == "satisfied":`.'
         )
+
+
+def _outward(value: float, *, up: bool) -> str:
+    """Four significant digits, rounded up or down."""
+    context = Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{context.create_decimal(Decimal(value)).normalize():f}"

@@ -9,7 +9,7 @@ from safegym.check.falsify.arena import Arena, Over
 from safegym.check.falsify.episodes import Episodes
 from safegym.check.falsify.objective import Objective
 from safegym.check.falsify.space import SearchSpace
-from safegym.check.falsify.subject import tail_of
+from safegym.check.tail import tail_of
 
 CHILD = Path(__file__).with_name("child.py")
 KINDS = {

@@ -8,8 +8,8 @@ from safegym.check.falsify.episodes import BATCH, Episodes
 from safegym.check.falsify.objective import Objective
 from safegym.check.falsify.search import METHODS
 from safegym.check.falsify.space import SearchSpace
-from safegym.check.falsify.subject import tail_of
 from safegym.check.falsify.uniform import uniform
+from safegym.check.tail import tail_of
 
 GUIDED = ("cma", "annealing", "gradient")
 

@@ -87,9 +87,22 @@ def _check_file(examined: Examination, name: str, index: int, artifact: dict[str
 
 def _outside(examined: Examination, wanted: set[str]) -> Iterator[Finding]:
     names = [n for n in examined.files.names() if n not in wanted and n not in layout.OWN]
-    if names:
-        shown = ", ".join(_grouped(names))
+    beside = [name for name in names if _shard_of(name) in wanted]
+    if beside:
+        told = f"{len(beside)} indexes and seals beside trace shards were not read"
+        yield Finding("note", f"{told}: they only repeat what the shards hold")
+    others = sorted(set(names) - set(beside))
+    if others:
+        shown = ", ".join(_grouped(others))
         yield Finding("warning", f"The log does not cover {shown}: do not rely on them.")
+
+
+def _shard_of(name: str) -> str:
+    """The trace shard that a file's name belongs to, "" for other files."""
+    for suffix in (".index.parquet", ".seal.json"):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix) + ".arrow"
+    return ""
 
 
 def _grouped(names: Sequence[str]) -> list[str]:
@@ -97,7 +110,9 @@ def _grouped(names: Sequence[str]) -> list[str]:
     inside = Counter(name.partition("/")[0] for name in names if "/" in name)
     above = [name for name in names if "/" not in name]
     more = [f"{len(above) - SHOWN} more"] if len(above) > SHOWN else []
-    folders = [f"{count} in {folder}/" for folder, count in sorted(inside.items())]
+    folders = [
+        f"{count} file{'s' * (count > 1)} in {folder}/" for folder, count in sorted(inside.items())
+    ]
     return [*above[:SHOWN], *more, *folders]
 
 

@@ -30,7 +30,6 @@ from safegym.errors import AuditError
 
 TEXT = Text()
 STATUS = Text("satisfied, violated or inconclusive", ("satisfied", "violated", "inconclusive"))
-NUMBER = Number()
 OPEN_NUMBER = Number('a number, "inf" or "-inf"', infinite=True)
 POSITIVE = Number("a number from 0", least=0)
 ATTEMPT = Number("a whole number from 1", least=1, whole=True)

@@ -1,5 +1,9 @@
-"""How far past the horizon an episode must run so that a property is settled."""
+"""How far past the horizon an episode must run so that a property, or a claim, is settled."""
 
+from collections.abc import Iterator
+
+from safegym.errors import UnsupportedError
+from safegym.formula.claim import Claim, MeanBound
 from safegym.formula.nodes import (
     Always,
     Atom,
@@ -19,6 +23,8 @@ from safegym.formula.nodes import (
     WeakNext,
     WeakPrevious,
 )
+from safegym.formula.rewrite import to_steps
+from safegym.scenario.spec import ScenarioSpec
 
 _FUTURE = (Always, Eventually, Until, Release)
 _PAST = (Once, Historically, Since, Trigger)
@@ -41,6 +47,34 @@ def tail_steps(step_formula: Formula, horizon: int) -> int:
         latest = max(latest, position)
         pending.extend((child, at) for child, at in _children(node, position, horizon))
     return max(0, latest - horizon)
+
+
+def tail_of(spec: ScenarioSpec, claim: Claim) -> int:
+    """Samples past the scenario's horizon that settle the claim on every episode.
+
+    Raises UnsupportedError where there are some and the simulator cannot run on.
+    """
+    tail = 0
+    for formula in _judged(claim):
+        steps = to_steps(formula, spec.clock.dt, rounding=claim.rounding, claim=claim.id)
+        tail = max(tail, tail_steps(steps, spec.horizon))
+    if tail and not spec.can_run_tail:
+        raise UnsupportedError(
+            f"Claim {claim.id} reads {tail} samples past the horizon of {spec.name} "
+            f"({float(tail * spec.clock.dt):g} s), and its simulator cannot run on; "
+            "shorten the claim's windows or raise the horizon."
+        )
+    return tail
+
+
+def _judged(claim: Claim) -> Iterator[Formula]:
+    """What is evaluated on each episode: the property and the condition, or a mean's share."""
+    if isinstance(claim.statement, MeanBound):
+        yield Fraction(claim.statement.argument, ">=", claim.statement.threshold)
+        return
+    yield claim.property
+    if claim.condition is not None:
+        yield claim.condition
 
 
 def _children(node: Formula, position: int, horizon: int) -> list[tuple[Formula, int]]:

@@ -12,6 +12,7 @@ from safegym.cli.console import (
     out,
     print_joint,
     print_json,
+    shown,
     strata_table,
     working,
 )
@@ -43,7 +44,8 @@ def certify(
     seed: Annotated[int, typer.Option(help="Root of the evidence streams.", min=0)] = 0,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
     engine: Annotated[
-        str | None, typer.Option(help='Who runs episodes: "processes" or "ray" ([ray] extra).')
+        str | None,
+        typer.Option(help='Who runs episodes: "processes" or "ray" (the extra "ray").'),
     ] = None,
     episode_seconds: Annotated[
         float | None, typer.Option(help="An episode that hangs longer counts as undecided.")
@@ -93,7 +95,7 @@ def certify(
         raise GateError(f"Name a policy: safegym certify {name} --policy good ({OPTION_HELP})")
     chosen = load(policy, setting.spec, trust_pickle=trust_pickle, algorithm=algorithm)
     try:
-        with GateProgress(quiet=as_json) as progress:
+        with GateProgress(quiet=as_json, told_later=True) as progress:
             attempt = certify_setting(setting, chosen, out=to, listener=progress.gate)
     except KeyboardInterrupt:
         err.print("An attempt that began counts; run again, and it keeps its number and episodes.")
@@ -155,7 +157,7 @@ def _show(name: str, attempt: "Attempt", to: Path | None) -> None:
     if strata is not None:
         out.print(strata)
     for reason in attempt.reasons:
-        out.print(f"  {reason}", soft_wrap=True)
+        out.print(f"  {shown(reason)}", soft_wrap=True)
     print_joint(attempt.evidence)
     if attempt.replayed:
         out.print("  a replay: this policy's attempt had ended before; no level was spent")

@@ -187,11 +187,11 @@ def _bound(item: Evidence) -> str:
         return "none: observed only"
     if item.bound is None or item.threshold is None:
         return "none"
-    from safegym.audit.report.figures import limit_text
+    from safegym.audit.report.figures import limit_sign, limit_text
 
     shows_upper = item.side == "upper"
     claims_upper = shows_upper != (item.status == "violated")
     limit = limit_text(item.bound, up=shows_upper, against=item.threshold)
-    side, wanted = "≤" if shows_upper else "≥", "<" if claims_upper else "≥"
+    side, wanted = limit_sign(item), "<" if claims_upper else "≥"
     missed = "" if item.status != "inconclusive" else " (not shown)"
     return f"{side} {limit}, claimed {wanted} {item.threshold:g}{missed}"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from safegym.cli.console import Exit, err, out, plain_table, print_json, shown
 from safegym.cli.policies import OPTION_HELP, load
-from safegym.errors import SafegymError
+from safegym.errors import FormulaError, SafegymError, UnsupportedError
 
 if TYPE_CHECKING:
     from safegym.check.falsify import Falsification, Find
@@ -70,6 +71,8 @@ def falsify(
     from safegym.scenario.registry import find as find_scenario
 
     if replay is not None:
+        writable(to)
+        _refuse_beside_replay({"--claim": claim, "--where": where, "--bank": bank})
         _replay(replay, name, policy, trust_pickle, algorithm, to, as_json)
     if name is None:
         raise SafegymError("Name a scenario (see `safegym scenarios`), or give --replay FILE.")
@@ -78,19 +81,20 @@ def falsify(
     options = {
         "budget": budget,
         "seed": seed,
-        "where": {key: value for text in where or [] for key, value in [narrowing(text)]},
+        "where": narrowings(where or []),
         "faults": not no_faults,
         "keep_going": keep_going,
         "workers": workers,
         "bank": bank,
     }
-    results = _search(spec, acting, claim or [each.id for each in spec.claims], options, as_json)
-    if to is not None:
-        document = {"results": [result.to_json() for result in results]}
-        to.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    writable(to)
+    asked, left_out = _asked(spec, claim)
+    results = _search(spec, acting, asked, options, to, hidden=as_json or not err.is_terminal)
     if as_json:
-        print_json({"results": [result.to_json() for result in results]})
+        print_json({"results": [result.to_json() for result in results], "left_out": left_out})
     else:
+        for reason in left_out.values():
+            out.print(Text.assemble(("left out: ", "yellow"), shown(reason)), soft_wrap=True)
         for result in results:
             _show(result)
         _say_how_to_go_on(results, policy, to, bank)
@@ -115,17 +119,71 @@ def narrowing(text: str) -> tuple[str, float | tuple[float, float] | None]:
         ) from None
 
 
+def narrowings(texts: Sequence[str]) -> Where:
+    """All that --where says. Raises SafegymError for a name that is given twice."""
+    found: Where = {}
+    for name, value in map(narrowing, texts):
+        if name in found:
+            raise SafegymError(f"--where names {name} twice; give it once.")
+        found[name] = value
+    return found
+
+
+def writable(path: Path | None) -> None:
+    """Raise SafegymError for an --out that could not be written, before anything is run."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        what = "is a folder" if path.is_dir() else "lies in a folder that does not exist"
+        raise SafegymError(f"--out {path} {what}; name a file in a folder that exists.")
+
+
+def _refuse_beside_replay(given: dict[str, Any]) -> None:
+    """Raise SafegymError for an option that --replay would not heed."""
+    for option, value in given.items():
+        if value:
+            raise SafegymError(
+                f"{option} is of a search, and --replay runs no search; give one of the two."
+            )
+
+
+def _asked(spec: "ScenarioSpec", named: list[str] | None) -> tuple[list[str], dict[str, str]]:
+    """Ids of the claims to search: those named, else all that one episode can violate.
+
+    And of the others, by id, why not. Raises what a search of one of those named would raise,
+    before any is begun.
+    """
+    from safegym.check.falsify.objective import Objective
+    from safegym.check.falsify.subject import claim_of
+    from safegym.check.tail import tail_of
+
+    found, left_out = list[str](), dict[str, str]()
+    for each in dict.fromkeys(named or [claim.id for claim in spec.claims]):
+        try:
+            claim = claim_of(spec, each)
+            Objective(claim)
+            tail_of(spec, claim)
+        except (FormulaError, UnsupportedError) as error:
+            if named:
+                raise
+            left_out[each] = str(error)
+            continue
+        found.append(each)
+    if not found:
+        raise SafegymError(f"{spec.name} declares no claim that one episode could violate.")
+    return found, left_out
+
+
 def _search(
     spec: "ScenarioSpec",
     acting: "Policy",
     claims: Sequence[str],
     options: dict[str, Any],
-    as_json: bool,
+    to: Path | None,
+    *,
+    hidden: bool,
 ) -> "list[Falsification]":
+    """One search a claim; the file is written after each, so that stopping loses none of them."""
     from safegym.gate.falsifying import falsify as search
 
-    if not claims:
-        raise SafegymError(f"{spec.name} declares no claims.")
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
@@ -133,12 +191,15 @@ def _search(
         TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
     )
-    hidden = as_json or not err.is_terminal
     results: list[Falsification] = []
     with Progress(*columns, console=err, disable=hidden, transient=True) as bars:
         for each in claims:
             listener = _listener(bars, each, options["budget"])
             results.append(search(spec, acting, each, listener=listener, **options))
+            if to is not None:
+                document = {"results": [result.to_json() for result in results]}
+                text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+                to.write_text(text, encoding="utf-8")
     return results
 
 
@@ -182,11 +243,13 @@ def _say_how_to_go_on(
     if to is None:
         out.print("keep the finds with --out FILE; then they can be replayed")
     else:
-        line = f"run them again with: safegym falsify --replay {to} --policy {policy}"
+        again = f"--replay {quote(str(to))} --policy {quote(policy)}"
+        line = f"run them again with: safegym falsify {again}"
         out.print(line, soft_wrap=True)
     if bank is not None:
         begun = (bank / "training.json").is_file()
-        line = f"--resume {bank}" if begun else f"{results[0].scenario} --out {bank}"
+        run = quote(str(bank))
+        line = f"--resume {run}" if begun else f"{results[0].scenario} --out {run}"
         out.print(f"banked; train on them with: safegym train {line}", soft_wrap=True)
 
 

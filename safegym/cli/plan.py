@@ -54,7 +54,8 @@ def _show_chances(plan: "Planned") -> None:
     rows = [(claim, chance) for claim in plan.claims for chance in claim.chances]
     if not rows:
         return
-    table = plain_table("if an episode fails with probability p (exact, each claim alone)")
+    how = "exact" if plan.look == 1 else "as if looked at after every episode"
+    table = plain_table(f"if an episode fails with probability p ({how}, each claim alone)")
     for heading in ("claim", "p", "is shown", "is refuted", "expected episodes", "minutes"):
         table.add_column(heading, overflow="fold")
     for claim, chance in rows:
@@ -82,8 +83,10 @@ def _time(plan: "Planned") -> str:
     if plan.rate is None:
         return f"{clean}; name a policy to have its speed measured"
     short, long = (_minutes(plan.minutes(n) or 0.0) for n in (plan.clean, plan.cap))
+    span = short if short == long else f"{short} to {long}"
+    rate = f"{plan.rate:.0f}" if plan.rate >= 100.0 else f"{plan.rate:.3g}"
     return (
-        f"{clean}; {short} to {long} minutes at {plan.rate:.3g} episodes/s "
+        f"{clean}; {span} minutes at {rate} episodes/s "
         f"(policy {shown(plan.policy)}, {plan.timed} episodes timed now)"
     )
 

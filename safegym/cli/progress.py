@@ -13,7 +13,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from safegym.cli.console import err
+from safegym.cli.console import err, shown
 from safegym.gate.events import (
     AttemptClosed,
     AttemptStarted,
@@ -31,10 +31,12 @@ class GateProgress:
     """Shows what a gate tells: a bar a stage, and a line for each thing that ended.
 
     Everything goes to standard error, so that `--json` output stays clean. quiet: show nothing.
-    began: whether a training run has begun.
+    told_later: the command itself tells how an attempt ended. began: whether a training run has
+    begun.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, told_later: bool = False) -> None:
+        self.told_later = told_later
         self._quiet = quiet
         self.bars = Progress(
             TextColumn("{task.description}", markup=False),
@@ -82,8 +84,9 @@ class GateProgress:
                 )
             case AttemptClosed():
                 self._end(f"certify, attempt {event.attempt}")
-                why = f": {'; '.join(event.reasons)}" if event.reasons else ""
-                self.say(f"attempt {event.attempt} ", (event.outcome, "bold"), why)
+                if not self.told_later:
+                    why = f": {shown('; '.join(event.reasons))}" if event.reasons else ""
+                    self.say(f"attempt {event.attempt} ", (event.outcome, "bold"), why)
             case LogResumed():
                 self._resumed(event)
 

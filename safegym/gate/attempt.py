@@ -130,7 +130,7 @@ class Certifier:
                 run.sample.add(trace)
                 if judged.violated:
                     run.failing.append(judged)
-                tally.add(judged.readings, setting.stratum(index, trace.seed))
+                tally.add(judged.readings, setting.stratum(index, trace.seed), trace.end.reason)
                 held.follow(trace.digest)
                 self.listener(_progress(tally))
                 if tally.outcome is not None:

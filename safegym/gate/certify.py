@@ -75,9 +75,9 @@ def certification_setting(
     """The setting of a certification without training."""
     spec = find(scenario) if isinstance(scenario, str) else scenario
     base = plan or GatePlan()
+    base.refuse_older()
     fixed = replace(base, cap=budget, display=display or base.display, strata=strata or base.strata)
-    chosen = None if claims is None else tuple(claims)
-    gate = Gate(claims=chosen, plan=fixed)
+    gate = Gate(claims=claims, plan=fixed)
     return make_setting(spec, gate, workers=workers, engine=engine, episode_seconds=episode_seconds)
 
 

@@ -12,6 +12,7 @@ from safegym.gate.judging import Judged, Reference
 from safegym.gate.offered import refuse_unfit
 from safegym.gate.plan import GatePlan
 from safegym.gate.screen import Screen, Screener
+from safegym.gate.specification import hopeless
 from safegym.policy.base import Policy
 from safegym.verdict import Evidence
 
@@ -112,7 +113,7 @@ class GateKeeper:
             if len(self.tried) >= self.certifier.setting.plan.attempts:
                 break
             decision = self._certify(report.epoch, ranked.policy, ranked.screen)
-            if decision.action == "promote":
+            if decision.action in ("promote", "stop"):
                 return decision
         why = "training steps used up" + ("" if self.promoted else "; no policy certified")
         stop = Decision("stop", (why,), self.evidence, self.promoted)
@@ -161,7 +162,11 @@ class GateKeeper:
             why = f"all {plan.attempts} attempts of the plan are used up"
             stop = Decision("stop", (why,), (), self.promoted, looked.failing)
             return self._logged(epoch, digest, stop, looked.references)
-        self._refuse_another_registry(digest)
+        number = self._number(digest)
+        why = hopeless(self.certifier.setting, number)
+        if why:
+            stop = Decision("stop", (why,), self.evidence, self.promoted, looked.failing)
+            return self._logged(epoch, digest, stop, looked.references)
         attempt = self.certifier.attempt(policy)
         refuse_unfit(attempt.evidence)
         self.tried.append(Tried(attempt.number, digest, attempt.outcome))
@@ -172,8 +177,10 @@ class GateKeeper:
             self.promoted = digest
         return self._logged(epoch, digest, decision, (*looked.references, *attempt.references))
 
-    def _refuse_another_registry(self, policy_digest: str) -> None:
-        """Attempts of one run are numbered by one ledger: a number is never spent twice."""
+    def _number(self, policy_digest: str) -> int:
+        """The attempt's number. Raises GateError if this run has spent it: one ledger numbers all
+        attempts of a run.
+        """
         ledger = self.certifier.ledger
         number = attempt_number(ledger, policy_digest, self.certifier.setting)
         spent = [item.number for item in self.tried]
@@ -183,6 +190,7 @@ class GateKeeper:
                 "run has spent on another policy: it is not the registry that the run began with. "
                 "Set SAFEGYM_HOME as it was, then resume."
             )
+        return number
 
     def _degraded(self, looked: Screen) -> Decision:
         self.degraded_in_a_row += 1

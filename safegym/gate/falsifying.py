@@ -38,7 +38,8 @@ def falsify(
 
     bank: a replay bank, or the folder of a training run, which takes them when it begins or goes
     on; either way their seeds are burnt for certification. Raises what the search raises, GateError
-    for a bank of another scenario, RunFolderError for a folder that holds something else.
+    for a bank of another scenario or a run that has ended, RunFolderError for a folder that holds
+    something else.
     """
     spec = find_scenario(scenario) if isinstance(scenario, str) else scenario
     if isinstance(bank, str | Path):
@@ -111,11 +112,12 @@ def bank_finds(finds: Iterable[Find], bank: ReplayBank | str | Path, spec: Scena
 def refuse_no_run(folder: Path, spec: ScenarioSpec) -> None:
     """Raise RunFolderError unless this is a training run, or can become one.
 
-    GateError for a run on another scenario.
+    GateError for a run on another scenario, and for one that has ended, which replays nothing more.
     """
     from safegym.gate.trainer.folder import IDENTITY
     from safegym.gate.trainer.given import STARTS
     from safegym.gate.trainer.identity import stored_identity
+    from safegym.gate.training import ended_with
 
     if not (folder / IDENTITY).is_file():
         if folder.exists() and any(not each.name.startswith(STARTS) for each in folder.iterdir()):
@@ -129,4 +131,10 @@ def refuse_no_run(folder: Path, spec: ScenarioSpec) -> None:
         raise GateError(
             f"The run in {folder} trains on {identity.scenario_digest}, and the finds are of "
             f"{spec.name} {spec.digest}; starts are not carried between scenarios."
+        )
+    ended = ended_with(folder)
+    if ended:
+        raise GateError(
+            f"The run in {folder} has ended ({ended}) and would never replay the finds; name a "
+            f"folder for a new one: --bank NEW, then safegym train {spec.name} --out NEW"
         )

@@ -1,13 +1,10 @@
 """Which evidence a gate accepts: what holds at the number of episodes at which it stopped."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from safegym.check.statistics.validity import refuse_in_gate
 from safegym.errors import EvidenceError, GateError
-from safegym.verdict import Evidence, Validity
-
-FIT: Final[tuple[Validity, ...]] = ("exact", "anytime")
+from safegym.verdict import Evidence
 
 
 def refuse_unfit(evidence: Iterable[Evidence]) -> None:

@@ -108,12 +108,12 @@ class GatePlan:
             raise GateError(
                 f"GatePlan(strata={self.strata!r:.60}): write strata=Strata((Stratum(...), ...))."
             )
-        if self.version == 1:
+        if type(self.version) is int and self.version == 1:
             said = [name for name in LATER if getattr(self, name) != LATER[name]]
             if said:
                 raise GateError(f"A gate plan of version 1 has no {', '.join(said)}.")
             return
-        if self.version != VERSION:
+        if type(self.version) is not int or self.version != VERSION:
             raise GateError(
                 f"GatePlan(version={self.version!r}): this safegym reads versions 1 and {VERSION}."
             )
@@ -169,6 +169,15 @@ class GatePlan:
             given["strata"] = Strata.from_json(given["strata"])
         return cls(**given)
 
+    def refuse_older(self) -> None:
+        """Raise GateError where a new run would begin under an earlier version's weaker meaning."""
+        if self.version != VERSION:
+            raise GateError(
+                f"A gate plan of version {self.version} is read where a log holds it, and begins "
+                "no new run: under it no episode is run again before it is certified. Write "
+                f"GatePlan(...) without version=, which is version {VERSION}."
+            )
+
     @property
     def digest(self) -> str:
         """Digest over all fields."""
@@ -190,7 +199,16 @@ class Gate:
 
     def __post_init__(self) -> None:
         if self.claims is not None:
-            object.__setattr__(self, "claims", tuple(self.claims))
+            given: Any = self.claims
+            claims = (given,) if isinstance(given, Claim | str) else tuple(given)
+            for item in claims:
+                if not isinstance(item, Claim):
+                    raise GateError(
+                        f"claims= takes Claim objects, found {item!r:.40}; write for example "
+                        "claims=[Claim(id=..., statement=prob(...) < 0.01)], or some of the "
+                        "scenario's own: [c for c in spec.claims if c.id == ...]."
+                    )
+            object.__setattr__(self, "claims", claims)
             if not self.claims:
                 raise GateError(
                     "Gate(claims=()): name at least one claim, or None for the scenario's."

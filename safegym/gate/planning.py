@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from safegym.check.statistics.ledger import AttemptLedger
-from safegym.check.statistics.planning import certification_plan, operating
+from safegym.check.statistics.operating import operating
+from safegym.check.statistics.planning import certification_plan
 from safegym.errors import GateError
 from safegym.gate.counts import Count
 from safegym.gate.setting import Setting
@@ -59,7 +60,9 @@ class Planned:
 
     attempt: the number it would get, from the ledger as it stands. clean: episodes that certify
     when none fails, for all claims together. rate: episodes per second as measured now, None where
-    nothing was run. feasible: whether a clean run passes within the cap.
+    nothing was run. look: episodes between two looks; with more than 1 (rounds of strata) chances
+    are those of looking after every episode, which a run comes close to. feasible: whether a clean
+    run passes within the cap.
     """
 
     scenario: str
@@ -70,6 +73,7 @@ class Planned:
     rate: float | None
     timed: int
     policy: str
+    look: int = 1
 
     @property
     def feasible(self) -> bool:
@@ -120,6 +124,7 @@ def plan_attempt(
         rate=rate,
         timed=timed,
         policy="" if policy is None else policy.card.name,
+        look=tally.look,
     )
 
 

@@ -31,14 +31,15 @@ def key_of(payload: Mapping[str, Any]) -> Key:
 
 @dataclass(slots=True)
 class Campaign:
-    """digests: traces in index order. seeds: theirs. judged: claim id -> (trace digest, reading).
+    """digests: traces in index order. seeds, ends: theirs, and why they ended.
 
-    Readings are those judged again. earlier: digests of the same campaign when it ran before in
-    this log.
+    judged: claim id -> (trace digest, reading); readings are those judged again. earlier: digests
+    of the same campaign when it ran before in this log.
     """
 
     digests: list[str] = field(default_factory=list[str])
     seeds: list[int] = field(default_factory=list[int])
+    ends: list[str] = field(default_factory=list[str])
     judged: dict[str, list[tuple[str, Reading]]] = field(
         default_factory=dict[str, list[tuple[str, Reading]]]
     )
@@ -76,7 +77,7 @@ class Campaign:
             for index, row in enumerate(zip(*columns, strict=True)):
                 if tally.outcome is not None:
                     raise ValueError("episodes go on after the attempt was decided")
-                tally.add(row, self._stratum(plan, index))
+                tally.add(row, self._stratum(plan, index), self.ends[index])
             self._tally = tally
         return self._tally
 

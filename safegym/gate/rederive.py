@@ -13,12 +13,13 @@ from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim, set_digest
-from safegym.gate.evidence import NOT_REPEATED
+from safegym.gate.assumed import assumed_fault
+from safegym.gate.evidence import LATER, NOT_REPEATED
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.reading import Reading, find, finding_json
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of
-from safegym.gate.registration import registered_json
+from safegym.gate.registration import PROMISES, registered_json
 from safegym.gate.rerun import reasons_of, repeats_fault
 from safegym.gate.setting import terms_digest
 from safegym.policy.stored import DOCUMENT, WEIGHTS, stored_digest
@@ -71,7 +72,9 @@ class _Rederivation:
         self._campaigns: dict[Key, Campaign] = {}
         self._attempts: dict[int, Key] = {}
         self._evidence: dict[str, Mapping[str, Any]] = {}
-        self._withdrawn: set[Key] = set()
+        self._told: dict[Key, dict[str, bool]] = {}
+        self._closed: dict[Key, str] = {}
+        self._cards: dict[str, Mapping[str, Any]] = {}
 
     def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
         handlers = {
@@ -107,7 +110,11 @@ class _Rederivation:
             claim = Claim.from_json(entry["claim"])
             if claim.digest != entry["digest"] or claim.canonical_text != entry["text"]:
                 yield f"claim {entry['id']}: its text does not give its digest", False
+            if entry["id"] != claim.id:
+                yield f"claim {claim.id} is registered as {entry['id']}", False
             self._run.claims[claim.id] = claim
+        if set_digest(self._run.claims.values()) != record.payload["digest"]:
+            yield "the claims do not give the digest of their set", False
 
     def _scenario(self, record: AuditRecord) -> Findings:
         if self._run.scenario:
@@ -130,11 +137,13 @@ class _Rederivation:
         if terms_digest(run.obligations, run.plan.strata) != record.payload["terms_digest"]:
             yield "claims and plan do not give the digest of their terms", False
         if run.plan.version > 1:
-            yield from _differing(record.payload, derived)
+            yield from _differing(record.payload, {**derived, **PROMISES})
+            yield from _differing(record.payload, {"scenario_digest": run.scenario["digest"]})
 
     def _policy(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
         """Weights and architecture must give the digest that everything else names."""
         payload = record.payload
+        self._cards[payload["policy"]] = payload
         if payload.get("kind") == "scripted":
             return
         paths = [self._folder / entry["artifact"] for entry in payload["files"]]
@@ -159,6 +168,8 @@ class _Rederivation:
         if any(k[1] == key[1] and k != key for k in self._attempts.values()):
             yield "this policy has an attempt of another number", False
         self._campaigns[key] = Campaign(earlier=tuple(before.digests) if before else ())
+        self._told[key] = {}
+        self._closed.pop(key, None)
         expected = {
             **attempt_started(payload, run.obligations, run.plan),
             "claims": run.claims_digest,
@@ -169,10 +180,18 @@ class _Rederivation:
     def _attempt_closed(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
         number, key = payload["attempt"], self._attempts[payload["attempt"]]
-        campaign = self._campaigns[key]
+        campaign, told = self._campaigns[key], self._told[key]
+        if campaign.ended:
+            yield f"attempt {number} ends a second time", False
         campaign.ended = True
+        self._closed[key] = payload["outcome"]
         if payload["outcome"] == "abandoned":
+            if told:
+                yield f"attempt {number} was abandoned, and has evidence", False
             return
+        untold = [item.claim.id for item in run.obligations if item.claim.id not in told]
+        if untold:
+            yield f"attempt {number} ends without evidence on {', '.join(untold)}", False
         tally = campaign.tally(run.obligations, number, run.plan)
         expected = {
             "outcome": tally.outcome or "exhausted",
@@ -183,7 +202,7 @@ class _Rederivation:
         wrong = repeats_fault(repeated, campaign, tally.outcome, run.plan)
         if wrong:
             yield wrong, False
-        if bool(repeated["differences"]) != (key in self._withdrawn):
+        if any(repeats == bool(repeated["differences"]) for repeats in told.values()):
             yield "evidence and the attempt's end differ on whether its episodes repeat", False
         if repeated["differences"]:
             expected |= {"outcome": "unrepeatable", "reasons": reasons_of(repeated)}
@@ -197,13 +216,17 @@ class _Rederivation:
             return
         traces = read_shard(path, digest=shard["digest"])
         key = key_of(payload)
+        yield from _differing(payload, {"scenario": self._run.scenario["digest"]})
         if key[0] == "certify" and self._attempts.get(key[2]) != key:
             yield f"episodes of attempt {key[2]}, which this policy never started", False
+        if key in self._closed:
+            yield f"episodes of attempt {key[2]} after its end", False
         self._shards[record.payload_digest] = key, traces
         if [trace.digest for trace in traces] != payload["traces"]:
             yield "the shard holds other traces than the record names", False
         campaign = self._campaigns.setdefault(key, Campaign())
         campaign.seeds.extend(trace.seed for trace in traces)
+        campaign.ends.extend(trace.end.reason for trace in traces)
         wrong = campaign.add_traces(payload["first_index"], [trace.digest for trace in traces])
         if wrong:
             yield wrong, False
@@ -251,6 +274,7 @@ class _Rederivation:
         claim, key = self._run.claims[payload["claim_id"]], key_of(payload)
         if claim.digest != payload["claim_digest"]:
             yield "the claim's digest differs from the registered one", False
+        yield from _differing(payload, {"scenario": self._run.scenario["digest"]})
         traces: list[Trace] = []
         for reference in payload["rests_on"]:
             origin, found = self._shards.get(reference["record"], (key, None))
@@ -287,12 +311,33 @@ class _Rederivation:
             expected = campaign.screen_evidence(payload, item, run.plan)
         else:
             repeats = not str(payload["method"]).endswith(NOT_REPEATED)
-            if not repeats:
-                self._withdrawn.add(key)
+            yield from self._attempt_evidence(payload, key, repeats=repeats)
             expected = campaign.attempt_evidence(
                 payload, run.obligations, run.plan, repeats=repeats
             )
         yield from _differing(payload, expected)
+
+    def _attempt_evidence(
+        self, payload: Mapping[str, Any], key: Key, *, repeats: bool
+    ) -> Iterator[tuple[str, bool]]:
+        """Evidence of an attempt: one a claim, before its end, on what the log itself names."""
+        run, claim = self._run, payload["claim_id"]
+        told = self._told.setdefault(key, {})
+        if key in self._closed:
+            yield f"evidence on {claim} after the end of attempt {key[2]}", False
+        if claim in told:
+            yield f"a second evidence on {claim} of attempt {key[2]}", False
+        told[claim] = repeats
+        if run.plan.version == 1:
+            later = sorted(set(LATER) & set(payload))
+            if later:
+                yield f"evidence under a plan of version 1 has no {', '.join(later)}", False
+            return
+        wrong = assumed_fault(
+            payload["assumptions"], run.scenario, self._cards.get(key[1]), run.plan.strata
+        )
+        if wrong:
+            yield wrong, False
 
     def _decision(self, record: AuditRecord) -> Findings:
         payload = record.payload
@@ -312,8 +357,9 @@ class _Rederivation:
             return
         key: Key = ("certify", policy, numbers.pop(), 0)
         outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan).outcome
-        if key in self._withdrawn:
-            yield f"promoted, but an episode of attempt {key[2]} did not repeat", False
+        ended = self._closed.get(key)
+        if ended != "certified":
+            yield f"promoted, but attempt {key[2]} ended {ended or 'nowhere in this log'}", False
         if outcome != "certified":
             yield f"promoted, but attempt {key[2]} comes out as {outcome or 'open'}", False
         for item in run.obligations:

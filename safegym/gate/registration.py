@@ -1,9 +1,11 @@
 """What a run writes down before its first episode: claims, scenario, plan."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from safegym.audit.log import AuditLog
+from safegym.check.statistics.exact import shown
 from safegym.check.statistics.levels import spent_level
 from safegym.check.statistics.planning import certification_plan
 from safegym.gate.counts import make_count
@@ -18,6 +20,8 @@ MEANING = (
 )
 
 SEEDS = "SeedSequence(SHA-256(root, policy, scenario, claims), (stream, attempt, index))"
+PROMISES = {"spending": "level * 6 / (pi^2 j^2) at attempt j", "meaning": MEANING}
+"""What every plan says of its figures."""
 REPEATS = "of a certified attempt the first, the last, and by their seeds 1 in 100, at least 3"
 
 
@@ -75,8 +79,7 @@ def plan_json(setting: Setting) -> dict[str, Any]:
         "terms_digest": setting.terms_digest,
         "scenario_digest": setting.spec.digest,
         **registered_json(setting.obligations, setting.plan),
-        "spending": "level * 6 / (pi^2 j^2) at attempt j",
-        "meaning": MEANING,
+        **PROMISES,
     }
 
 
@@ -119,11 +122,27 @@ def obligation_json(item: Obligation, plan: GatePlan) -> dict[str, Any]:
     if item.kind == "mean":
         data["attempt_1"] = mean_text(item, first)
     else:
-        data["attempt_1"] = certification_plan(item.threshold, first, cap=plan.cap).text()
+        data["attempt_1"] = attempt_text(item.threshold, first, plan)
     if plan.version > 1:
         data["below"] = item.below
         data["levels"] = [spent_level(item.level, j) for j in range(1, plan.attempts + 1)]
     return data
+
+
+def attempt_text(threshold: Fraction, level: float, plan: GatePlan) -> str:
+    """What a claim about a probability takes at that level, in a line.
+
+    Old logs are derived again by their words, so these stay as they are under each version.
+    """
+    found = certification_plan(threshold, level, cap=plan.cap)
+    told = f"{level:.4g}" if plan.version == 1 else shown(level, 4, up=True)
+    head = (
+        f"p < {float(threshold):.6g} at level {told}: {found.episodes_when_clean} episodes when "
+        "none fails"
+    )
+    if not found.feasible:
+        return f"{head}; the cap of {plan.cap} is too small: no run can pass"
+    return f"{head}, at most {found.violations_allowed} failures in the cap of {plan.cap}"
 
 
 def mean_text(item: Obligation, level: float) -> str:

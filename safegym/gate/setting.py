@@ -1,21 +1,20 @@
 """What stays the same through a gated run: scenario, obligations, plan, digests."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, get_args
 
+from safegym.check.tail import tail_of
 from safegym.digest import digest_json
-from safegym.errors import GateError, ScenarioError, UnsupportedError
-from safegym.formula.claim import Claim, MeanBound, set_digest
-from safegym.formula.nodes import Formula, Fraction
-from safegym.formula.rewrite import to_steps
+from safegym.errors import GateError, ScenarioError
+from safegym.formula.claim import Claim, set_digest
+from safegym.gate.assumed import SIGNAL, assumed
 from safegym.gate.judging import Judged, judge_all
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.strata import Strata
-from safegym.gate.tail import tail_steps
 from safegym.gate.tally import Tally
 from safegym.policy.base import Policy
 from safegym.scenario.agreement import conversions, refuse_other_signals
@@ -136,17 +135,19 @@ class Setting:
 
     def assumptions(self, policy: Policy) -> tuple[str, ...]:
         """What every figure of this setting rests on."""
-        spec, strata = self.spec, self.plan.strata
-        drawn = (
-            "initial states, parameters and disturbances as its reset draws them from fresh seeds"
-        )
+        spec, card = self.spec, policy.card
+        scenario = {
+            "name": spec.name,
+            "digest": spec.digest,
+            "horizon": spec.horizon,
+            "dt": str(spec.clock.dt),
+            "tail": self.tail,
+        }
+        frozen = {"policy": card.digest, "mode": card.mode, "width": card.width}
+        converted = conversions(spec, self.claims)
         return (
-            f"scenario {spec.name} ({spec.digest})",
-            drawn if strata is None else f"{drawn}, except {strata.text()}",
-            f"horizon {spec.horizon} steps of {spec.clock.dt} s, tail {self.tail} steps",
-            f"policy {policy.card.digest}, {policy.card.mode}, batch width {policy.card.width}",
-            "episodes are independent; the simulator stands for the system",
-            *(f"signal {made}" for made in conversions(spec, self.claims)),
+            *assumed(scenario, frozen, self.plan.strata),
+            *(f"{SIGNAL}{made}" for made in converted),
         )
 
 
@@ -161,7 +162,7 @@ def terms_digest(items: Sequence[Obligation], strata: Strata | None = None) -> s
 
 def attempt_tally(items: Sequence[Obligation], plan: GatePlan, attempt: int) -> Tally:
     """The empty statistics of an attempt under the plan."""
-    return Tally(tuple(items), attempt, plan.episodes, plan.look, plan.display)
+    return Tally(tuple(items), attempt, plan.episodes, plan.look, plan.display, plan.version)
 
 
 def make_setting(
@@ -189,6 +190,8 @@ def make_setting(
     bound = obligations(claims, gate.plan)
     if gate.plan.strata is not None:
         _refuse_unknown(spec, gate.plan.strata)
+    for claim in claims:
+        refuse_other_signals(spec, claim)
     tail = max((tail_of(spec, claim) for claim in claims), default=0)
     setting = Setting(spec, bound, gate.plan, tail, workers, engine, episode_seconds)
     setting.tally(1)  # refuses what could not be counted
@@ -206,32 +209,6 @@ def _refuse_engine(engine: str | None, episode_seconds: float | None) -> None:
             f"episode_seconds={episode_seconds!r}: give seconds above 0, many times what an "
             "episode takes, or None for no limit."
         )
-
-
-def tail_of(spec: ScenarioSpec, claim: Claim) -> int:
-    """Samples past the horizon that the claim reads. Raises UnsupportedError, ScenarioError."""
-    refuse_other_signals(spec, claim)
-    needed = 0
-    for formula in _judged_formulas(claim):
-        steps = to_steps(formula, spec.clock.dt, rounding=claim.rounding, claim=claim.id)
-        needed = max(needed, tail_steps(steps, spec.horizon))
-    if needed and not spec.can_run_tail:
-        raise UnsupportedError(
-            f"Claim {claim.id} reads {needed} samples past the horizon of {spec.name} "
-            f"({float(needed * spec.clock.dt):g} s), and its simulator cannot run on; "
-            "shorten the claim's windows or raise the horizon."
-        )
-    return needed
-
-
-def _judged_formulas(claim: Claim) -> Iterator[Formula]:
-    """What is evaluated on each episode: the property and the condition, or a mean's share."""
-    if isinstance(claim.statement, MeanBound):
-        yield Fraction(claim.statement.argument, ">=", claim.statement.threshold)
-        return
-    yield claim.property
-    if claim.condition is not None:
-        yield claim.condition
 
 
 def _refuse_unknown(spec: ScenarioSpec, strata: Strata) -> None:

@@ -11,19 +11,27 @@ TIMEOUT = 10.0
 """Seconds a question."""
 
 
-def refuse_hopeless(setting: Setting, attempt: int) -> None:
-    """Raise GateError if not even clean episodes could certify within the plan's cap.
+def hopeless(setting: Setting, attempt: int) -> str:
+    """Why not even clean episodes could certify within the plan's cap, "" if they could.
 
-    attempt: the number whose level would be spent. Asked before anything is spent.
+    attempt: the number whose level would be spent. Later attempts take more still.
     """
     tally = setting.tally(attempt)
     needed = attempt_levels(tally)["clean_episodes_needed"]
-    if needed > tally.cap:
-        raise GateError(
-            f"At most {tally.cap} episodes cannot certify: attempt {attempt} takes {needed} even "
-            f"if none fails. Allow at least {needed}: GatePlan(cap={needed}) "
-            f"(train --cap {needed}, certify --budget {needed})."
-        )
+    if needed <= tally.cap:
+        return ""
+    return (
+        f"At most {tally.cap} episodes cannot certify: attempt {attempt} takes {needed} even if "
+        f"none fails. Allow at least {needed}: GatePlan(cap={needed}) (train --cap {needed}, "
+        f"certify --budget {needed})."
+    )
+
+
+def refuse_hopeless(setting: Setting, attempt: int) -> None:
+    """Raise GateError where an attempt is `hopeless`. Asked before anything is spent."""
+    why = hopeless(setting, attempt)
+    if why:
+        raise GateError(why)
 
 
 def refuse_flawed(setting: Setting) -> tuple[dict[str, Any], ...]:

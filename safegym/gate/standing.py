@@ -13,7 +13,7 @@ def joint_text(tally: Tally, outcome: Outcome | None) -> str:
     """One sentence on all estimates of the attempt; "" where there is none.
 
     Released: intersection-union at the largest level. Otherwise each stands one at a time, unless
-    the plan asked for Holm, which then decides what is called shown (docs/decisions/0013).
+    the plan asked for Holm, which then decides what is called shown (docs/decisions/0014).
     """
     levels = [float(count.level) for count in tally.estimated if count.level is not None]
     if not levels:

@@ -6,8 +6,9 @@ which each stratum has exactly its share, and nothing is decided inside a round.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Literal, cast, get_args
@@ -20,7 +21,9 @@ from safegym.errors import GateError
 Mode = Literal["random", "rounds"]
 DRAWS = 0x53545241
 """First part of the spawn key of everything that strata draw from an episode's seed."""
-_EXAMPLE = 'Stratum("calm", "7/10", parameters={"gust_peak": [0.0, 2.0]})'
+WEIGHT = re.compile(r"[0-9]{1,20}(/[0-9]{1,20})?|[0-9]{0,20}\.[0-9]{1,20}")
+"""How a weight is written. No exponents: a short text could ask for a number of any length."""
+_EXAMPLE = 'Stratum("calm", "7/10", parameters={"gust_peak": [0.0, 0.2]})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,12 @@ class Stratum:
     def __post_init__(self) -> None:
         if not self.name or not isinstance(cast("object", self.name), str):
             raise GateError(f"A stratum needs a name, found {self.name!r}; write {_EXAMPLE}.")
+        for given, what in ((self.parameters, "parameters"), (self.faults, "faults")):
+            if not _is_table(given):
+                raise GateError(
+                    f"Stratum {self.name} gives {what} as {given!r:.60}; write a table with a name "
+                    f"for each, as in {_EXAMPLE}."
+                )
         _ = self.share
         ranges = {
             name: self._range(name, self.parameters[name]) for name in sorted(self.parameters)
@@ -58,7 +67,7 @@ class Stratum:
         """The weight, exactly, in (0, 1]. Raises GateError."""
         weight = cast("object", self.weight)
         try:
-            if not isinstance(weight, str) or len(weight) > 60:
+            if not isinstance(weight, str) or not WEIGHT.fullmatch(weight):
                 raise ValueError("not text")
             found = Fraction(weight)
         except (ValueError, ZeroDivisionError):
@@ -110,7 +119,9 @@ class Stratum:
             or not math.isfinite(value)
         ):
             raise GateError(
-                f"Stratum {self.name} gives {name} = {value!r:.60}, which is no finite number."
+                f"Stratum {self.name} gives {name} = {value!r:.60}, which is no finite number: "
+                'a range is parameters={"' + name + '": [0.0, 1.0]}, and a fixed value '
+                'faults={"' + name + '": 0.5}.'
             )
         return float(value)
 
@@ -174,10 +185,12 @@ class Strata:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Strata":
         """The strata of `to_json`. Raises GateError when malformed."""
-        try:
-            return cls(tuple(Stratum(**item) for item in data["strata"]), data["mode"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise GateError(f"These stored strata are malformed: {error!r:.200}.") from error
+        if not _is_table(data):
+            raise GateError(f"Strata are a list of tables and a mode; found {data!r:.120}.")
+        listed = cast("object", data.get("strata"))
+        if not isinstance(listed, Sequence) or isinstance(listed, str) or "mode" not in data:
+            raise GateError(f"Strata are a list of tables and a mode; found {data!r:.120}.")
+        return cls(tuple(_stratum(item) for item in cast("Sequence[object]", listed)), data["mode"])
 
     def text(self) -> str:
         """The mix in words, for what evidence assumes."""
@@ -194,6 +207,25 @@ def _conditions(item: Stratum) -> str:
     ranges = [f"{name} in [{ends[0]:g}, {ends[1]:g}]" for name, ends in item.parameters.items()]
     fixed = [f"{name} = {value:g}" for name, value in item.faults.items()]
     return f" ({', '.join((*ranges, *fixed))})" if ranges or fixed else ""
+
+
+def _stratum(item: object) -> Stratum:
+    """One stratum of a stored or written table. Raises GateError naming what is wrong in it."""
+    names = {each.name for each in fields(Stratum)}
+    found = cast("Mapping[str, Any]", item) if _is_table(item) else {}
+    odd = sorted(set(found) - names)
+    missing = sorted({"name", "weight"} - set(found))
+    if odd or missing:
+        wrong = f"has no {missing[0]}" if missing else ""
+        wrong = f"has {odd[0]!r:.60}, which is none of {', '.join(sorted(names))}" if odd else wrong
+        raise GateError(f"A stratum {wrong}: {item!r:.120}; write for example {_EXAMPLE}.")
+    return Stratum(**found)
+
+
+def _is_table(found: object) -> bool:
+    if not isinstance(found, Mapping):
+        return False
+    return all(isinstance(name, str) for name in cast("Mapping[object, object]", found))
 
 
 def _is_pair(ends: object) -> bool:

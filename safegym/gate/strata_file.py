@@ -11,8 +11,8 @@ from safegym.gate.strata import Strata
 MOST_BYTES: Final = 1 << 20
 EXAMPLE: Final = (
     '{"mode": "random", "strata": [{"name": "calm", "weight": "7/10", '
-    '"parameters": {"gust_peak": [0, 2]}}, {"name": "windy", "weight": "3/10", '
-    '"parameters": {"gust_peak": [2, 5]}}]}'
+    '"parameters": {"gust_peak": [0, 0.2]}}, {"name": "windy", "weight": "3/10", '
+    '"parameters": {"gust_peak": [0.2, 0.4]}}]}'
 )
 
 

@@ -94,6 +94,7 @@ def train(
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     gate = gate or Gate()
+    gate.plan.refuse_older()
     given = {"algo": algo, "steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     chosen = replace(settings if settings is not None else _settings_of(spec), **changes)
@@ -153,14 +154,26 @@ def _records_to_go_on_with(folder: Path) -> tuple[AuditRecord, ...]:
         raise RunFolderError(
             f"{folder} holds no run; start one with: safegym train NAME --out {folder}"
         )
-    records, sealed = read_log(folder), read_checkpoint_file(folder)
-    covered = sealed[-1].size if sealed else 0
-    if records and records[-1].kind == "run_closed" and covered == len(records):
+    records = read_log(folder)
+    ended = _ended_with(folder, records)
+    if ended:
         raise GateError(
-            f"The run in {folder} has ended ({records[-1].payload['outcome']}); see it with: "
-            f"safegym report {folder}"
+            f"The run in {folder} has ended ({ended}); see it with: safegym report {folder}"
         )
     return records
+
+
+def ended_with(folder: Path) -> str:
+    """How the run in `folder` ended; "" where it can go on, or none has begun."""
+    return _ended_with(folder, read_log(folder)) if (folder / LOG).is_file() else ""
+
+
+def _ended_with(folder: Path, records: tuple[AuditRecord, ...]) -> str:
+    sealed = read_checkpoint_file(folder)
+    covered = sealed[-1].size if sealed else 0
+    if records and records[-1].kind == "run_closed" and covered == len(records):
+        return str(records[-1].payload["outcome"])
+    return ""
 
 
 def _begun(

@@ -110,6 +110,12 @@ def _source_digest(function: Callable[..., Any]) -> str:
         return ""
 
 
+_NAMED = (
+    " A scenario's ready policy is made by its spec: find(scenario).good() with `find` from "
+    "safegym.scenario.registry; a saved one is read by safegym.load_policy(path)."
+)
+
+
 def as_policy(source: object) -> Policy:
     """The policy that `source` stands for: itself, a `predict` object's, or a function's.
 
@@ -130,4 +136,5 @@ def as_policy(source: object) -> Policy:
     raise PolicyError(
         f"A {type(source).__name__} is not a policy; pass a safegym policy, an object with "
         "predict(observations), or a function from one observation to one action."
+        + (_NAMED if isinstance(source, str) else "")
     )

@@ -1,11 +1,14 @@
 """Campaigns: from seeds to traces, admitted in index order whatever finishes first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from math import inf
+from operator import index as whole
 from typing import Any, Literal, Protocol, Self
 
 from safegym.errors import ScenarioError
 from safegym.policy.base import WIDTH, Policy
+from safegym.scenario.inputs import checked_options
 from safegym.scenario.lost import is_lost
 from safegym.scenario.runner import Finished, Runner, Task
 from safegym.scenario.spec import ScenarioSpec
@@ -68,8 +71,10 @@ class Campaign:
     action space, ends as `interrupted` with the reason; the campaign goes on. So does one that
     cannot be reset, takes longer than `episode_seconds`, or ends its worker process again and
     again: nothing was seen of it (`lost.lost_trace`), and it counts as undecided. Raises
-    ScenarioError if the first eight are all lost. Raises, before any episode, PolicyError if policy
-    and scenario do not fit and UnsupportedError if the simulator cannot run the tail.
+    ScenarioError if the first eight are all lost, and for options that the scenario does not
+    declare (`inputs.checked_options`), before their episode. Raises, before any episode,
+    PolicyError if policy and scenario do not fit and UnsupportedError if the simulator cannot run
+    the tail.
     """
 
     def __init__(
@@ -108,6 +113,7 @@ class Campaign:
         self._done: dict[int, Trace] = {}
         self._engine: Engine | None = None
         self._state: str = "new"
+        self._dropped = False
         self._lost: int | None = 0
 
     def __enter__(self) -> Self:
@@ -136,19 +142,42 @@ class Campaign:
         if self._state in ("new", "running"):
             raise ScenarioError("The campaign is still running; call stop() before surplus.")
         self._drain()
+        if self._dropped:
+            raise ScenarioError(
+                "The campaign was closed or cut off with episodes under way, so its surplus is not "
+                "whole, and those that are there are the quick ones. Call stop() and read surplus "
+                "before close()."
+            )
         return tuple(sorted(self._done.items()))
 
     def close(self) -> None:
         """Drop the episodes that are still running."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            self._dropped = self._dropped or engine.running > 0
+            engine.close()
+
+    def _cut_off(self) -> None:
+        """After an error or Ctrl-C amid a step, what is under way is out of line: it is dropped."""
+        self._state, self._dropped = "cut off", True
+        self.close()
 
     def _run(self) -> Iterator[Finished]:
+        try:
+            yield from self._admitted()
+        except GeneratorExit:
+            raise
+        except BaseException:
+            self._cut_off()
+            raise
+
+    def _admitted(self) -> Iterator[Finished]:
         engine = self._open()
         while self._state == "running":
             self._fill(engine)
             if not engine.running and self._due not in self._done:
+                if self._next > self._due:
+                    raise ScenarioError(f"Episode {self._due} was started and never came back.")
                 self._state = "over"
                 return
             if engine.running:
@@ -208,11 +237,23 @@ class Campaign:
             self._next = upto
 
     def _task(self, index: int) -> Task:
-        options = {} if self._options_of is None else self._options_of(index)
-        return Task(index, self._seed_of(index), options)
+        options = self._options(index)
+        return Task(index, whole(self._seed_of(index)), deepcopy(dict(options)) if options else {})
+
+    def _options(self, index: int) -> Mapping[str, Any]:
+        if self._options_of is None:
+            return {}
+        try:
+            return checked_options(self._staging.spec, self._options_of(index))
+        except ScenarioError as error:
+            raise ScenarioError(f"Episode {index} is not begun: {error}") from error
 
     def _drain(self) -> None:
         engine = self._engine
-        while engine is not None and engine.running:
-            self._done.update(engine.collect())
+        try:
+            while engine is not None and engine.running:
+                self._done.update(engine.collect())
+        except BaseException:
+            self._cut_off()
+            raise
         self.close()

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from safegym.errors import SafegymError
+from safegym.scenario.batch import run_all
 from safegym.scenario.process import Order, as_ours
-from safegym.scenario.runner import Finished, Runner, Task
+from safegym.scenario.runner import Runner, Task
 from safegym.scenario.workers import Pool
 from safegym.trace.transport import Packed, pack
 
@@ -35,14 +36,7 @@ def run_chunk(order: Order, path: Sequence[str], tasks: Sequence[Task]) -> Answe
     """
     sys.path.extend(folder for folder in path if folder not in sys.path)
     try:
-        engine = _engine(order)
-        ended: list[Finished] = []
-        waiting = list(tasks)
-        while waiting or engine.running:
-            begun, waiting = waiting[: engine.room], waiting[engine.room :]
-            if begun:
-                engine.submit(begun)
-            ended += engine.collect()
+        ended = list(run_all(_engine(order), tasks))
     except Exception as error:
         _drop()
         return as_ours(error), []

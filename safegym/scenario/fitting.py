@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from safegym.errors import PolicyError, UnsupportedError
+from safegym.errors import PolicyError, ScenarioError, UnsupportedError
 from safegym.policy.base import Array, Policy
 
 Check = Callable[[Array], tuple[Array, NDArray[np.bool_] | None]]
@@ -36,10 +36,30 @@ def check_spaces(policy: Policy, observation: spaces.Space[Any], action: spaces.
             )
 
 
+def check_mode(policy: Policy) -> None:
+    """Raises PolicyError for a policy that draws its actions from anything but the seed."""
+    card = policy.card
+    if card.mode != "deterministic" and not hasattr(policy, "begin"):
+        raise PolicyError(
+            f"Policy {card.name} draws its actions ({card.mode} mode), but not from the episode's "
+            "seed, so its episodes could not be repeated; use deterministic mode, or give it a "
+            "method begin(row, seed) that seeds one generator per row."
+        )
+
+
+def check_first(observation: Any, shape: tuple[int, ...]) -> None:
+    """Raises ScenarioError for a first observation of another shape than the space says."""
+    if np.shape(observation) != shape:
+        raise ScenarioError(
+            f"the observation has shape {np.shape(observation)}; the space says {shape}"
+        )
+
+
 def action_check(policy: Policy, space: spaces.Space[Any]) -> Check:
     """What each batch of actions goes through: shape and kind raise PolicyError, bounds mark rows.
 
-    Floats are cast to the space's own float type first.
+    Floats are cast to the space's own float type first. The array is the caller's own: neither the
+    policy nor an environment that writes into its action shares it with anybody.
     """
     low, high = _bounds(space)
     shape, dtype = space.shape or (), np.dtype(space.dtype)
@@ -52,8 +72,9 @@ def action_check(policy: Policy, space: spaces.Space[Any]) -> Check:
                 f"{actions.shape[1:]}; the environment's action space is {space}: one "
                 f"{dtype} array of shape {shape} per row."
             )
-        actions = actions.astype(dtype, copy=False)
-        fits = np.asarray((actions >= low) & (actions <= high))
+        given, actions = actions, np.array(actions, dtype)
+        asked = actions if dtype.kind == "f" else given  # a whole number may wrap into the space
+        fits = np.asarray((asked >= low) & (asked <= high))
         if fits.all():
             return actions, None
         return actions, np.asarray(fits.reshape(len(actions), -1).all(axis=1))

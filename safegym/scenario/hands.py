@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.trace.arrays import first_non_finite
-from safegym.trace.reading import Grip
-from safegym.trace.record import Recorder
+from safegym.trace.reading import Grip, check_shape
+from safegym.trace.record import FAILURES, Recorder
 
 _PACK_EVERY = 64
 """Rounds after which samples are packed: while they are in the processor's cache."""
-Ended = tuple[int, Exception | None]
+Ended = tuple[int, BaseException | None]
 """A slot whose episode is over, and what ended it if something was raised."""
 
 
@@ -56,10 +56,10 @@ class Hands:
         """Whether every running episode is in hand."""
         return len(self._held) == len(running) > 0
 
-    def take(self, slot: int, recorder: Recorder, observation: Any) -> None:
+    def take(self, slot: int, recorder: Recorder) -> None:
         """Take over the episode that `recorder` has just opened, if it can be."""
         grip = recorder.grip()
-        if grip is None or not self._is_plain(observation):
+        if grip is None:
             return
         self._held[slot] = _Held(recorder, grip, self._round, self._round + grip.limit)
         self._sees = grip.sees
@@ -84,10 +84,13 @@ class Hands:
         rows: Any = actions.tolist() if whole else actions
         late, ended = self._round >= self._due, list[Ended]()
         observations, last = self._observations, self._last
+        shape, ndarray = observations.shape[1:], np.ndarray
         for slot, step, read, base, add_row, add_reward in self._turns:
             try:
                 observation, reward, terminated, truncated, info = step(rows[slot])
                 add_row(read(base))
+                if type(observation) is not ndarray or observation.shape != shape:
+                    check_shape(observation, shape)
                 add_reward(reward if type(reward) is float else float(reward))
                 ends = (info or terminated or truncated or late) and self._conclude(
                     slot, terminated, truncated, observation, info
@@ -115,14 +118,18 @@ class Hands:
         """Keeps events; ends the episode if this was its last step, and says so."""
         held = self._held[slot]
         count = self._round - held.born
-        held.recorder.add_events(count, info)
+        try:
+            held.recorder.add_events(count, info)
+        except Exception:
+            held.recorder.look(count, observation)  # the sample is whole: only its events are not
+            raise
         if not (terminated or truncated or self._round >= held.due):
             return False
         self._catch_up(slot, held, count)
         held.recorder.conclude(bool(terminated), bool(truncated), observation, info)
         return True
 
-    def _cut(self, slot: int, error: BaseException) -> Exception:
+    def _cut(self, slot: int, error: BaseException) -> BaseException:
         """Closes an episode in whose step something was raised; Ctrl-C goes on its way."""
         held = self._held[slot]
         try:
@@ -130,7 +137,7 @@ class Hands:
             held.recorder.cut(error)
         except Exception as second:  # no trace can be made of it
             return second
-        if not isinstance(error, Exception):
+        if not isinstance(error, FAILURES):
             raise error
         return error
 
@@ -142,12 +149,23 @@ class Hands:
     def _find_faults(self) -> None:
         """Marks the episodes whose newest observation is not finite, as the environment gave it."""
         for slot, held in self._held.items():
-            seen = np.asarray(self._last[slot])
-            if held.fault is None and first_non_finite(seen.reshape(1, -1)) is not None:
+            if held.fault is None and self._is_faulty(slot):
                 held.fault = self._round - held.born
 
-    def _is_plain(self, observation: Any) -> bool:
-        return isinstance(observation, np.ndarray) or np.isscalar(observation)
+    def _is_faulty(self, slot: int) -> bool:
+        """Whether a slot's newest observation, and not only its narrower copy, is not finite.
+
+        The copy decides wherever it can: copies of an environment may share one buffer, and then
+        `_last` already holds what a neighbour saw.
+        """
+        row, seen = self._observations[slot].reshape(1, -1), np.asarray(self._last[slot])
+        if first_non_finite(row) is None:
+            return False
+        if seen.dtype == row.dtype or bool(np.isnan(row).any()):
+            return True
+        with np.errstate(over="ignore"):
+            unchanged = np.array_equal(seen.astype(row.dtype).reshape(1, -1), row)
+        return not unchanged or first_non_finite(seen.reshape(1, -1)) is not None
 
     def _plan(self) -> None:
         self._planned = True

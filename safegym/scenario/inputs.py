@@ -11,7 +11,7 @@ import numpy as np
 
 from safegym.errors import ScenarioError
 from safegym.scenario.disturbance import Disturbance
-from safegym.scenario.spec import Parameter
+from safegym.scenario.spec import Parameter, ScenarioSpec
 from safegym.trace.model import Trace
 
 KNOWN = ("parameters", "disturbances", "disturbance_seed")
@@ -101,6 +101,7 @@ class Inputs:
                     f"{', '.join((*KNOWN, *self.others))}. "
                     'For example reset(options={"parameters": {}}).'
                 )
+        _check_seed(options.get("disturbance_seed"))
         given = self._mapping(options, "parameters")
         channels = dict(self._mapping(options, "disturbances"))
         declared = {each.name: each for each in (*self.parameters, *self.faults)}
@@ -145,6 +146,45 @@ class Inputs:
         return cast(Mapping[str, Any], given)
 
 
+def checked_options(spec: ScenarioSpec, options: object) -> dict[str, Any]:
+    """What reset may be given on this scenario, in dictionaries and lists of its own; {} for None.
+
+    Held against the spec's own declaration, before any episode and whatever the environment would
+    make of it. Raises ScenarioError, with the line that works, for a name that is not declared, a
+    value out of its range or of another type, a disturbance with another number of pieces.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ScenarioError(
+            f'options= is {options!r:.60}; write a mapping, such as options={{"parameters": {{}}}}.'
+        )
+    given = cast(Mapping[str, Any], options)
+    declared = (spec.parameters, spec.faults, spec.disturbances)
+    Inputs(spec.horizon, *declared, others=spec.options).asked(given)
+    found = dict(given)
+    if given.get("parameters") is not None:
+        found["parameters"] = dict(given["parameters"])
+    if given.get("disturbances") is not None:
+        found["disturbances"] = {name: list(part) for name, part in given["disturbances"].items()}
+    return found
+
+
+def refuse_unheeded(options: Mapping[str, Any], trace: Trace) -> None:
+    """Raise ScenarioError if the episode's trace tells of other inputs than reset was given."""
+    given = dict(options.get("parameters") or {})
+    for name, values in (options.get("disturbances") or {}).items():
+        given.update({f"{name}[{piece}]": value for piece, value in enumerate(values)})
+    for name, value in given.items():
+        found = trace.parameters.get(name)
+        if found is not None and found != value:
+            raise ScenarioError(
+                f"Reset was given {name} = {value!r}, and the episode says it had {found!r}: the "
+                "environment must honour reset(options=...), for example with "
+                "safegym.scenario.inputs.Inputs."
+            )
+
+
 def options_of(trace: Trace) -> dict[str, Any]:
     """Options that, with the trace's seed, start the recorded episode again, whatever drew it.
 
@@ -182,6 +222,16 @@ def _recorded(
         if there:
             found[each.name] = tuple(given[name] for name in there)
     return found
+
+
+def _check_seed(seed: Any) -> None:
+    if seed is not None and (
+        isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
+    ):
+        raise ScenarioError(
+            f"disturbance_seed must be a whole number >= 0, found {seed!r:.60}; for example "
+            'reset(options={"disturbance_seed": 7}).'
+        )
 
 
 def _value(declared: Mapping[str, Parameter], name: str, value: Any) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 from safegym.errors import TraceError
 from safegym.scenario.agreement import recorded_units
 from safegym.scenario.spec import ScenarioSpec
-from safegym.trace.model import EpisodeEnd, Event, Trace, finite_numbers
-from safegym.trace.record import speakable
+from safegym.trace.model import EpisodeEnd, Event, Trace
+from safegym.trace.record import inputs_of, speakable
 from safegym.trace.tape import Imprint
 
 LOST = "lost"
@@ -71,8 +71,8 @@ def is_lost(trace: Trace) -> bool:
 
 
 def _parameters(options: Mapping[str, Any]) -> dict[str, float]:
-    """The parameters that were asked for, if they are numbers at all."""
+    """The parameters and pieces of disturbances that were asked for, if they are numbers at all."""
     try:
-        return finite_numbers(options.get("parameters") or {})
+        return inputs_of(options)
     except (TraceError, TypeError, ValueError, AttributeError):
         return {}

@@ -10,9 +10,12 @@ from safegym.errors import SafegymError, ScenarioError
 from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.inputs import options_of
 from safegym.scenario.model import deviations
-from safegym.scenario.record import record
+from safegym.scenario.record import episode
+from safegym.scenario.runner import Task
 from safegym.scenario.spec import Parameter, ScenarioSpec
+from safegym.scenario.staging import Staging
 from safegym.trace.model import Trace
+from safegym.trace.record import inputs_of
 
 Progress = Callable[[int, int], None]
 Options = dict[str, Any]
@@ -57,7 +60,7 @@ def _inputs(spec: ScenarioSpec) -> tuple[Parameter | Disturbance, ...]:
 def _run(spec: ScenarioSpec, seed: int, options: Mapping[str, Any] | None = None) -> Trace:
     if spec.good is None:
         raise ScenarioError(f"Scenario {spec.name} has no good policy to run.")
-    return record(spec, spec.good(), seed, options=options)
+    return episode(Staging(spec), spec.good(), Task(0, seed, options or {}))
 
 
 def _plain_episode(spec: ScenarioSpec, seed: int) -> Iterator[str]:
@@ -101,7 +104,7 @@ def _given(
         for seed in seeds:
             ends = [_run(spec, seed, _at(spec, each, end)) for end in (each.low, each.high)]
             if seed == seeds[0]:
-                yield from _told(each, ends)
+                yield from _told(spec, each, seed)
             if each.low == each.high or _changed(*ends):
                 return
         yield (
@@ -113,15 +116,28 @@ def _given(
         yield f"{each.name} at an end of its range was refused: {error}"
 
 
-def _told(each: Parameter | Disturbance, ends: Sequence[Trace]) -> Iterator[str]:
+def _told(spec: ScenarioSpec, each: Parameter | Disturbance, seed: int) -> Iterator[str]:
+    """Held against the info of reset: a trace tells what was given even where info does not."""
     names = each.piece_names if isinstance(each, Disturbance) else (each.name,)
-    for trace, value in zip(ends, (each.low, each.high), strict=True):
+    for value in (each.low, each.high):
+        told_by_name = _info(spec, seed, _at(spec, each, value))
         for name in names:
-            told = trace.parameters.get(name)
+            told = told_by_name.get(name)
             if told != value:
                 found = "nothing" if told is None else f"{told:g}"
-                yield f"{name} was given as {value:g} {each.unit}, and the trace tells {found}."
+                yield f"{name} was given as {value:g} {each.unit}, and reset tells {found}."
                 return
+
+
+def _info(spec: ScenarioSpec, seed: int, options: Options) -> dict[str, float]:
+    """The inputs that reset tells of in its info; those given, where it tells of none of a kind."""
+    env = spec.make_env()
+    try:
+        _, info = env.reset(seed=seed, options=options)
+    finally:
+        env.close()
+    kinds = ("parameters", "disturbances")
+    return inputs_of({kind: info.get(kind, options.get(kind)) for kind in kinds})
 
 
 def _at(spec: ScenarioSpec, each: Parameter | Disturbance, value: float) -> Options:

@@ -3,8 +3,9 @@
 import time
 from typing import Any
 
-IDLE, POLICY, STARTING = -1, -2, -3
-"""What stands in the place of an episode's index: nothing runs, the policy acts, it is set up."""
+IDLE, POLICY, STARTING, BUILDING = -1, -2, -3, -4
+"""What stands in the place of an episode's index: nothing runs, the policy acts, the worker is set
+up, an environment is closed and built afresh."""
 
 
 class Pulse:
@@ -43,8 +44,13 @@ class Pulse:
         self._cells[1] = time.monotonic()
         self._cells[0] = POLICY
 
+    def begin_building(self) -> None:
+        """An environment is built, which counts for no episode."""
+        self._cells[1] = time.monotonic()
+        self._cells[0] = BUILDING
+
     def end_policy(self) -> None:
-        """It has acted."""
+        """It has acted, or the environment is there."""
         self._cells[0] = IDLE
 
     def forget(self, index: int) -> None:
@@ -58,8 +64,12 @@ def over(limit: float) -> str:
 
 
 def read(cells: Any) -> tuple[int, float]:
-    """(index or IDLE, POLICY, STARTING; seconds it has been at it). IDLE while it changes."""
+    """(index or one of the names above; seconds it has been at it). IDLE while it changes.
+
+    The clock is read first: a reader that is put to sleep in between must not make a call longer.
+    """
+    now = time.monotonic()
     before, begun, after = cells[0], cells[1], cells[0]
     if before != after:
         return IDLE, 0.0
-    return int(before), time.monotonic() - begun
+    return int(before), now - begun

@@ -6,7 +6,8 @@ from typing import Any
 import gymnasium as gym
 
 from safegym.errors import ScenarioError
-from safegym.policy.base import as_policy
+from safegym.policy.base import Policy, as_policy
+from safegym.scenario.inputs import checked_options, refuse_unheeded
 from safegym.scenario.registry import find
 from safegym.scenario.runner import Runner, Stage, Task
 from safegym.scenario.spec import Environment, ScenarioSpec
@@ -29,16 +30,24 @@ def record(
     scenario: a name, a spec, or an environment that `make` built (wrapped further or not).
     policy: a Policy, an object with `predict`, or a function of one observation. tail: samples
     past the horizon. Inference is done as in a campaign, so the same policy and seed give the same
-    trace. Raises ScenarioError for an unknown name or an environment that records nothing,
-    PolicyError if the policy does not fit.
+    trace. Raises ScenarioError for an unknown name, options that the scenario does not declare or
+    does not heed, or an environment that records nothing, PolicyError if the policy does not fit.
     """
-    acting, task = as_policy(policy), Task(0, seed, options or {})
+    acting = as_policy(policy)
     if isinstance(scenario, gym.Env):
         _refuse_extras(tail, keep_observations)
         stage = Stage(scenario, _recorder_in(scenario))
-        return _run(Runner(lambda: stage, acting, copies=1), task)
+        return _run(Runner(lambda: stage, acting, copies=1), Task(0, seed, options or {}))
     spec = find(scenario) if isinstance(scenario, str) else scenario
-    runner = Runner(Staging(spec, tail, keep_observations).stage, acting, copies=1)
+    task = Task(0, seed, checked_options(spec, options))
+    trace = episode(Staging(spec, tail, keep_observations), acting, task)
+    refuse_unheeded(task.options, trace)
+    return trace
+
+
+def episode(staging: Staging, policy: Policy, task: Task) -> Trace:
+    """The trace of one episode, whatever the environment made of its options."""
+    runner = Runner(staging.stage, policy, copies=1)
     try:
         runner.rehearse()
         return _run(runner, task)
@@ -49,7 +58,7 @@ def record(
 def _run(runner: Runner, task: Task) -> Trace:
     runner.start(task)
     while True:
-        for _, trace in runner.advance():
+        for _, trace in runner.collect():
             return trace
 
 

@@ -1,6 +1,7 @@
 """Many copies of one environment under one policy, a padded batch of inference a step."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,13 +10,14 @@ from gymnasium import spaces
 
 from safegym.errors import PolicyError, ScenarioError
 from safegym.policy.base import Policy
-from safegym.scenario.fitting import action_check, check_spaces
+from safegym.scenario.fitting import action_check, check_first, check_mode, check_spaces
 from safegym.scenario.hands import Hands
 from safegym.scenario.lost import lost_trace
 from safegym.scenario.pulse import Pulse
 from safegym.scenario.spec import Environment
 from safegym.trace.model import Trace
-from safegym.trace.record import Recorder
+from safegym.trace.reading import check_shape
+from safegym.trace.record import FAILURES, Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ Finished = tuple[int, Trace]
 class CannotBeginError(ScenarioError):
     """An episode whose environment cannot be reset. reason: what reset raised."""
 
-    def __init__(self, task: Task, error: Exception) -> None:
+    def __init__(self, task: Task, error: BaseException) -> None:
         self.reason = f"reset(seed={task.seed}) raised {type(error).__name__}: {error}"
         super().__init__(f"Episode {task.index} cannot begin: {self.reason}")
 
@@ -70,7 +72,7 @@ class Runner:
                 f"Policy {card.name} acts on {card.width} rows at once, so copies must lie in "
                 f"1..{card.width}, found {copies}."
             )
-        _check_mode(policy)
+        check_mode(policy)
         self._make_stage, self._policy, self.pulse = make_stage, policy, pulse
         self._stages = [make_stage()]
         env = self._stages[0].env
@@ -130,52 +132,69 @@ class Runner:
         """
         slot = next(slot for slot in range(self._copies) if slot not in self._tasks)
         if slot == len(self._stages):
-            self._stages.append(self._make_stage())
+            self._stages.append(self._build())
         if slot in self._broken:
             self._rebuild(slot)
         try:
             observation = self._reset(slot, task)
-        except Exception:
+        except FAILURES:
             self._rebuild(slot)
             try:
                 observation = self._reset(slot, task)
-            except Exception as error:
+            except FAILURES as error:
                 self._broken.add(slot)
                 raise CannotBeginError(task, error) from error
         self._observations[slot] = observation
         self._starts[slot] = self._started = True
-        begin = getattr(self._policy, "begin", None)
-        if begin is not None:
-            begin(slot, task.seed)
         self._tasks[slot] = task
         stage = self._stages[slot]
         self._before[slot] = stage.recorder.trace
+        if not self._policy_begins(slot, task):
+            return
         if stage.env is stage.recorder and self.pulse is None:
-            self._hands.take(slot, stage.recorder, observation)
+            self._hands.take(slot, stage.recorder)
+
+    def _policy_begins(self, slot: int, task: Task) -> bool:
+        """Tells a policy that draws which seed to draw from; one that raises ends the episode."""
+        begin = getattr(self._policy, "begin", None)
+        if begin is None:
+            return True
+        try:
+            begin(slot, task.seed)
+        except FAILURES as error:
+            self._ended.append(self._close(slot, _in_policy(error)))
+            return False
+        return True
 
     def _reset(self, slot: int, task: Task) -> Any:
+        """The first observation. An environment may write into its options: they are a copy."""
         stage = self._stages[slot]
         stage.recorder.policy_digest = self._policy.card.digest
-        options = dict(task.options) or None
-        if self.pulse is None:
-            return stage.env.reset(seed=task.seed, options=options)[0]
-        self.pulse.begin(task.index)
+        options = deepcopy(dict(task.options)) if task.options else None
+        if self.pulse is not None:
+            self.pulse.begin(task.index)
         try:
-            return stage.env.reset(seed=task.seed, options=options)[0]
+            observation = stage.env.reset(seed=task.seed, options=options)[0]
         finally:
-            self.pulse.end(task.index)
+            if self.pulse is not None:
+                self.pulse.end(task.index)
+        check_first(observation, self._observations.shape[1:])
+        return observation
 
     def rehearse(self) -> None:
         """One reset and one action, dropped again: an unfit policy fails here.
 
         Raises PolicyError if the policy raises on a first observation or acts outside the space.
         """
-        self.start(Task(0, 0))
+        self._start_any(range(3))
+        if self._ended:
+            _, trace = self._ended.pop()
+            raise PolicyError(f"Policy {self._policy.card.name}: {trace.end.reason}")
         try:
             actions, fits = self._act()
         except PolicyError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise PolicyError(
                 f"Policy {self._policy.card.name} raised on a first observation: "
                 f"{type(error).__name__}: {error}"
@@ -188,11 +207,21 @@ class Runner:
         self._state = None
         self._release(0)
 
+    def _start_any(self, seeds: Sequence[int]) -> None:
+        """Starts the first of the seeds that can be reset; a single hard one says nothing yet."""
+        refused: list[CannotBeginError] = []
+        for seed in seeds:
+            try:
+                return self.start(Task(0, seed))
+            except CannotBeginError as error:
+                refused.append(error)
+        raise refused[0]
+
     def advance(self) -> list[Finished]:
         """One step of every running episode; returns those that ended, by slot."""
         try:
             actions, fits = self._act()
-        except Exception as error:
+        except FAILURES as error:
             return self._isolate(error)
         slots = list(self._tasks)
         rows = list(range(len(slots))) if self._compact else slots
@@ -201,8 +230,7 @@ class Runner:
             for row, slot in zip(rows, slots, strict=True):
                 if not fits[row]:
                     reason = f"the policy's action {actions[row]} is outside the space"
-                    self._close(slot, reason)
-                    finished.append(self._finish(slot))
+                    finished.append(self._close(slot, reason))
         if self._hands.hold(self._tasks):
             if self._compact:
                 actions = self._spread(actions, slots)
@@ -230,7 +258,9 @@ class Runner:
             pulse.begin(task.index)
         try:
             observation, _, terminated, truncated, _ = self._stages[slot].env.step(action)
-        except Exception as error:
+            if not (terminated or truncated):
+                check_shape(observation, self._observations.shape[1:])
+        except FAILURES as error:
             return [self._after_error(slot, error)]
         finally:
             late = pulse is not None and pulse.end(task.index)
@@ -243,20 +273,23 @@ class Runner:
         self._observations[slot] = observation
         return []
 
-    def _act(self) -> tuple[Any, Any]:
+    def _ask(self) -> tuple[Any, int]:
+        """The policy's actions and how many there must be. It sees copies, and may write there."""
+        rows: Any = list(self._tasks) if self._compact else slice(None)
+        observations, starts = self._observations[rows], self._starts[rows]
+        if not self._compact:
+            observations, starts = observations.copy(), starts.copy()
         if self.pulse is not None:
             self.pulse.begin_policy()
-        if self._compact:
-            rows = list(self._tasks)
-            found, self._state = self._policy.act(
-                self._observations[rows], self._state, self._starts[rows]
-            )
-            expected = len(rows)
-        else:
-            found, self._state = self._policy.act(self._observations, self._state, self._starts)
-            expected = len(self._observations)
-        if self.pulse is not None:
-            self.pulse.end_policy()
+        try:
+            found, self._state = self._policy.act(observations, self._state, starts)
+        finally:
+            if self.pulse is not None:
+                self.pulse.end_policy()
+        return found, len(observations)
+
+    def _act(self) -> tuple[Any, Any]:
+        found, expected = self._ask()
         if len(found) != expected:
             raise PolicyError(
                 f"Policy {self._policy.card.name} returned {len(found)} actions for {expected} "
@@ -267,15 +300,14 @@ class Runner:
             self._starts[list(self._tasks)] = self._started = False
         return checked
 
-    def _isolate(self, error: Exception) -> list[Finished]:
+    def _isolate(self, error: BaseException) -> list[Finished]:
         """The policy raised on a batch: run its episodes one by one, so that the one it fails on
         is closed as interrupted and its neighbours are not.
         """
         tasks, self._state = list(self._tasks.items()), None
         if len(tasks) == 1:
             slot = tasks[0][0]
-            self._close(slot, f"{type(error).__name__} in the policy: {error}")
-            return [self._finish(slot)]
+            return [self._close(slot, _in_policy(error))]
         finished: list[Finished] = []
         for slot, _ in tasks:
             self._release(slot)
@@ -285,7 +317,7 @@ class Runner:
                 finished.extend(self.collect())
         return finished
 
-    def _after_error(self, slot: int, error: Exception) -> Finished:
+    def _after_error(self, slot: int, error: BaseException) -> Finished:
         """The environment raised: its recorder closed the episode. It is built anew when needed.
 
         An episode that its recorder could not make a trace of is lost, and says why.
@@ -306,9 +338,14 @@ class Runner:
         trace = self._stages[slot].recorder.trace
         return None if trace is self._before[slot] else trace
 
-    def _close(self, slot: int, reason: str) -> None:
+    def _close(self, slot: int, reason: str) -> Finished:
+        """Ends an episode as interrupted; it is lost if no trace can be made of it."""
         self._hands.let_go(slot)
-        self._stages[slot].recorder.interrupt(reason)
+        try:
+            self._stages[slot].recorder.interrupt(reason)
+        except Exception as error:
+            return self._after_error(slot, error)
+        return self._finish(slot)
 
     def _finish(self, slot: int) -> Finished:
         task, trace = self._tasks[slot], self._new_trace(slot)
@@ -326,9 +363,20 @@ class Runner:
         self._starts[slot] = True
 
     def _rebuild(self, slot: int) -> None:
-        _close_quietly(self._stages[slot])
         self._broken.discard(slot)
-        self._stages[slot] = self._make_stage()
+        self._stages[slot] = self._build(self._stages[slot])
+
+    def _build(self, old: Stage | None = None) -> Stage:
+        """A fresh environment, after the old one was closed."""
+        if self.pulse is not None:
+            self.pulse.begin_building()
+        try:
+            if old is not None:
+                _close_quietly(old)
+            return self._make_stage()
+        finally:
+            if self.pulse is not None:
+                self.pulse.end_policy()
 
     def close(self) -> None:
         """Close every environment; open episodes are dropped."""
@@ -338,19 +386,13 @@ class Runner:
             _close_quietly(stage)
 
 
+def _in_policy(error: BaseException) -> str:
+    return f"{type(error).__name__} in the policy: {error}"
+
+
 def _close_quietly(stage: Stage) -> None:
     """An environment that has failed may fail again while closing; it is gone either way."""
     try:
         stage.env.close()
-    except Exception:
+    except FAILURES:
         return
-
-
-def _check_mode(policy: Policy) -> None:
-    card = policy.card
-    if card.mode != "deterministic" and not hasattr(policy, "begin"):
-        raise PolicyError(
-            f"Policy {card.name} draws its actions ({card.mode} mode), but not from the episode's "
-            "seed, so its episodes could not be repeated; use deterministic mode, or give it a "
-            "method begin(row, seed) that seeds one generator per row."
-        )

@@ -66,6 +66,7 @@ class ScenarioSpec:
     whose version decides it too. training: hyperparameters that train well here, as plain data for
     `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the
     horizon. model: the same dynamics as differentiable functions, if there are; not in the digest.
+    options: further option names that its reset reads; others are refused. Not in the digest.
 
     digest: over code, assets, parameters, faults, disturbances, signals, claims, clock, horizon,
     terminals and versions; made on construction. Raises ScenarioError if a source file or
@@ -92,6 +93,7 @@ class ScenarioSpec:
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
     can_run_tail: bool = True
     model: DifferentiableModel | None = None
+    options: tuple[str, ...] = ()
     pack: str = "core"
     digest: str = field(init=False)
 

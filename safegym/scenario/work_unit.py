@@ -9,83 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from safegym.digest import digest_json
 from safegym.errors import ScenarioError
 from safegym.policy.base import Policy
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.determinism import Difference, first_difference
-from safegym.scenario.seeds import Stream, episode_seed
 from safegym.scenario.spec import ScenarioSpec
+from safegym.scenario.unit import SHARED
+from safegym.scenario.unit import WorkUnit as WorkUnit
 from safegym.trace.model import Trace
 
 Judge = Callable[[Trace], Mapping[str, str]]
 """Claim id -> the outcome of one episode, such as "safe", "violated" or "undecided"."""
 Counts = Mapping[str, Mapping[str, int]]
 """Claim id -> outcome -> how many episodes had it."""
-_SHARED = ("scenario", "policy", "claims", "root", "stream", "attempt", "tail")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkUnit:
-    """Episodes `first` .. `stop` - 1 of one stream of one attempt.
-
-    scenario, policy, claims: digests. root: the plan's seed. tail: samples past the horizon. The
-    seeds follow from all of these and the index (`seeds.episode_seed`).
-    """
-
-    scenario: str
-    policy: str
-    claims: str
-    root: int
-    stream: Stream
-    attempt: int
-    tail: int
-    first: int
-    stop: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.first < self.stop:
-            raise ScenarioError(
-                f"A work unit needs 0 <= first < stop, found first={self.first}, stop={self.stop}."
-            )
-        if self.tail < 0:
-            raise ScenarioError(f"tail must be >= 0 samples, found {self.tail}.")
-        self.seed_of(self.first)  # refuses an unknown stream or a negative attempt
-
-    @property
-    def digest(self) -> str:
-        """Digest over all of it."""
-        return digest_json(self.to_json())
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; numbers that JSON could round are text."""
-        return {
-            **{name: getattr(self, name) for name in _SHARED if name != "root"},
-            "root": str(self.root),
-            "first": self.first,
-            "stop": self.stop,
-        }
-
-    def seed_of(self, index: int) -> int:
-        """The seed of an episode."""
-        return episode_seed(
-            self.root,
-            self.policy,
-            self.scenario,
-            self.claims,
-            self.stream,
-            self.attempt,
-            index,
-        )
-
-    def split(self, size: int) -> tuple["WorkUnit", ...]:
-        """Units of at most `size` episodes that make up this one."""
-        if size < 1:
-            raise ScenarioError(f"A work unit is split into 1 episode or more, found size={size}.")
-        starts = range(self.first, self.stop, size)
-        return tuple(replace(self, first=i, stop=min(i + size, self.stop)) for i in starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +51,45 @@ class UnitResult:
             }
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, to be stored or sent; `from_json` reads them back."""
+        return {
+            "unit": self.unit.to_json(),
+            "counts": {claim: dict(found) for claim, found in self.counts.items()},
+            "steps": self.steps,
+            "traces": list(self.traces),
+            "digest": self.digest,
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """The result again. Raises ScenarioError if it is none, or not the one its digest names.
+
+        That it is whole says nothing of whether it is true: `verify_unit` does.
+        """
+        try:
+            fields: dict[str, Any] = dict(values["unit"])
+            fields["root"] = int(fields["root"])
+            unit = WorkUnit(**fields)
+            counts = _frozen({str(claim): found for claim, found in values["counts"].items()})
+            result = cls(unit, counts, values["steps"], tuple(values["traces"]))
+            named = values["digest"]
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ScenarioError(
+                f"This is no result of a work unit ({type(error).__name__}: {error}); give what "
+                "to_json() of one returned."
+            ) from error
+        _refuse_incomplete(result)
+        if result.digest != named:
+            raise ScenarioError(
+                f"The result of unit {_range(unit)} has digest {result.digest} and names {named}: "
+                "it was changed after it was written."
+            )
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _result_again, (self.unit, _thawed(self.counts), self.steps, self.traces)
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -134,6 +112,9 @@ class Merged:
     def digest(self) -> str:
         """Over the digests of the parts, in index order."""
         return digest_json([list(part) for part in self.parts])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _merged_again, (self.unit, _thawed(self.counts), self.steps, self.parts)
 
 
 class UnitMismatchError(ScenarioError):
@@ -163,7 +144,8 @@ def run_unit(
 
     on_trace: sees each (index, trace) in index order, to keep it. campaign: `workers`, `copies`,
     `engine` and `episode_seconds` of `Campaign`; none of them changes the result. Raises
-    ScenarioError if scenario or policy are not those of the unit.
+    ScenarioError if scenario or policy are not those of the unit, or if the judge does not say
+    something of the same claims on every trace.
     """
     _refuse_strangers(unit, spec, policy)
     counts: dict[str, dict[str, int]] = {}
@@ -179,7 +161,10 @@ def run_unit(
         **campaign,
     ) as running:
         for index, trace in running:
-            for claim, outcome in judge(trace).items():
+            judged = judge(trace)
+            if index > unit.first and judged.keys() != counts.keys():
+                raise ScenarioError(_silent(index, set(judged) ^ set(counts)))
+            for claim, outcome in judged.items():
                 found = counts.setdefault(claim, {})
                 found[outcome] = found.get(outcome, 0) + 1
             digests.append(trace.digest)
@@ -193,14 +178,22 @@ def merge(results: Iterable[UnitResult]) -> Merged:
     """The counts of all results together, in index order, whatever the order they come in.
 
     Raises ScenarioError, naming the units, if they are of different scenarios, policies, claim
-    sets, seeds, streams, attempts or tails, if two overlap, or if episodes are missing between
-    them: only a stretch without holes is what a plan asked for.
+    sets, seeds, streams, attempts or tails, if two overlap, if episodes are missing between them
+    or in the counts or traces of one: only a stretch without holes is what a plan asked for.
     """
     ordered = sorted(results, key=_place)
     if not ordered:
         raise ScenarioError("There is nothing to merge; give the result of at least one unit.")
     for one, other in pairwise(ordered):
         _refuse_to_merge(one.unit, other.unit)
+    for result in ordered:
+        _refuse_incomplete(result)
+    for one, other in pairwise(ordered):
+        if one.counts.keys() != other.counts.keys():
+            raise ScenarioError(
+                f"Units {_range(one.unit)} and {_range(other.unit)} count different claims "
+                f"({', '.join(sorted(one.counts.keys() ^ other.counts.keys()))}); judge them alike."
+            )
     counts: dict[str, dict[str, int]] = {}
     for result in ordered:
         for claim, found in result.counts.items():
@@ -288,7 +281,7 @@ def _refuse_strangers(unit: WorkUnit, spec: ScenarioSpec, policy: Policy) -> Non
 
 
 def _refuse_to_merge(one: WorkUnit, other: WorkUnit) -> None:
-    for name in _SHARED:
+    for name in SHARED:
         if getattr(one, name) != getattr(other, name):
             raise ScenarioError(
                 f"Units {_range(one)} and {_range(other)} differ in {name} ({getattr(one, name)}, "
@@ -305,6 +298,33 @@ def _refuse_to_merge(one: WorkUnit, other: WorkUnit) -> None:
         )
 
 
+def _silent(index: int, claims: set[str]) -> str:
+    return (
+        f"The judge speaks of {', '.join(sorted(claims))} on some episodes and not on others (here "
+        f'{index}); give each an outcome on every trace, such as "undecided" or "skipped": leaving '
+        "some out selects among the rest."
+    )
+
+
+def _refuse_incomplete(result: UnitResult) -> None:
+    """Raises ScenarioError unless every episode of the unit is in the traces and in each count."""
+    episodes = result.unit.stop - result.unit.first
+    if len(result.traces) != episodes:
+        raise ScenarioError(
+            f"The result of unit {_range(result.unit)} has {len(result.traces)} traces for "
+            f"{episodes} episodes; run the unit again."
+        )
+    for claim, found in result.counts.items():
+        numbers = list(found.values())
+        if any(type(number) is not int or number < 0 for number in numbers):
+            raise ScenarioError(f"The counts of {claim} in {_range(result.unit)} are {numbers}.")
+        if sum(numbers) != episodes:
+            raise ScenarioError(
+                f"The counts of {claim} in unit {_range(result.unit)} add up to {sum(numbers)} for "
+                f"{episodes} episodes; run the unit again."
+            )
+
+
 def _range(unit: WorkUnit) -> str:
     return f"{unit.first}..{unit.stop - 1}"
 
@@ -315,6 +335,20 @@ def _place(result: UnitResult) -> tuple[int, int]:
 
 def _frozen(counts: Mapping[str, Mapping[str, int]]) -> Counts:
     return MappingProxyType({c: MappingProxyType(dict(found)) for c, found in counts.items()})
+
+
+def _thawed(counts: Counts) -> dict[str, dict[str, int]]:
+    return {claim: dict(found) for claim, found in counts.items()}
+
+
+def _result_again(unit: WorkUnit, counts: Counts, steps: int, traces: tuple[str, ...]) -> Any:
+    return UnitResult(unit, _frozen(counts), steps, traces)
+
+
+def _merged_again(
+    unit: WorkUnit, counts: Counts, steps: int, parts: tuple[tuple[int, int, str], ...]
+) -> Any:
+    return Merged(unit, _frozen(counts), steps, parts)
 
 
 def units_of(whole: WorkUnit, size: int, done: Sequence[UnitResult] = ()) -> tuple[WorkUnit, ...]:

@@ -11,14 +11,14 @@ from safegym.errors import PolicyError, ScenarioError
 from safegym.policy.base import Policy
 from safegym.scenario.lost import imprint_of, lost_trace
 from safegym.scenario.process import Order, Worker, hire, release
-from safegym.scenario.pulse import IDLE, POLICY, STARTING, over, read
+from safegym.scenario.pulse import BUILDING, IDLE, POLICY, STARTING, over, read
 from safegym.scenario.runner import Finished, Task
 from safegym.scenario.staging import Reference, Staging
 from safegym.trace.transport import unpack
 
 TRIES = 2
 """Worker processes that may die while they start."""
-_START_SECONDS = 60.0
+_START_SECONDS = _BUILD_SECONDS = 60.0
 _LOOK_SECONDS = 0.05
 """Seconds between looks at the pulses, where an episode may hang."""
 
@@ -70,7 +70,7 @@ class Pool:
         self._queue: deque[Task] = deque()
         self._suspects: deque[Task] = deque()
         self._settled: list[Finished] = []
-        self._stillborn = self._strays = 0
+        self._stillborn = self._strays = self._unbuilt = 0
 
     @property
     def room(self) -> int:
@@ -272,8 +272,19 @@ class Pool:
                     f"{max(_START_SECONDS, limit):g} s; the environment or the policy hangs from "
                     "the start."
                 )
-            if (at >= 0 or at == POLICY) and seconds > limit:
+            if at == BUILDING and seconds > _BUILD_SECONDS:
+                self._refuse_unbuilt()
                 self._end_hanging(worker, at, limit)
+            elif (at >= 0 or at == POLICY) and seconds > limit:
+                self._end_hanging(worker, at, limit)
+
+    def _refuse_unbuilt(self) -> None:
+        self._unbuilt += 1
+        if self._unbuilt >= TRIES:
+            raise ScenarioError(
+                f"An environment was not closed and built afresh in {_BUILD_SECONDS:g} s, and "
+                "another was not either; make_env or close() hangs."
+            )
 
     def _end_hanging(self, worker: Worker, at: int, limit: float) -> None:
         worker.process.kill()

@@ -89,10 +89,24 @@ def copying(read: ReadSignals, places: tuple[int, ...]) -> ReadSignals:
     def copied(env: Any) -> tuple[Any, ...]:
         row = list(read(env))
         for at in places:
-            row[at] = np.array(row[at])
+            row[at] = np.array(row[at])[()]  # a number stays a number
         return tuple(row)
 
     return copied
+
+
+def fixed_shape(space: spaces.Space[Any], observation: Any) -> tuple[int, ...] | None:
+    """The shape that every later observation must have; None where the space has no arrays."""
+    arrays = spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary
+    return np.shape(observation) if isinstance(space, arrays) else None
+
+
+def check_shape(observation: Any, shape: tuple[int, ...]) -> None:
+    """Raises TraceError for an observation of another shape than the first one."""
+    if np.shape(observation) != shape:
+        raise TraceError(
+            f"The observation has shape {np.shape(observation)}; the first one had {shape}."
+        )
 
 
 def plain(space: spaces.Space[Any]) -> Callable[[Any], Any]:

@@ -1,6 +1,7 @@
 """The recorder: a wrapper inside each sub-environment that turns episodes into traces."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NoReturn, SupportsFloat
 
@@ -15,7 +16,9 @@ from safegym.trace.reading import (
     ReadSignals,
     check_arguments,
     check_row,
+    check_shape,
     copying,
+    fixed_shape,
     has_floats,
     plain,
 )
@@ -25,6 +28,9 @@ OnTrace = Callable[[Trace], None]
 _CHECK_EVERY = 512
 """Samples between finiteness checks of observations that are not kept: bounds the memory held."""
 _REASON_LENGTH = 500
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+FAILURES: tuple[type[BaseException], ...] = (Exception, SystemExit)
+"""What ends an episode and not the run: code that calls sys.exit has failed like any other."""
 
 
 class Recorder(gym.Wrapper[Any, Any, Any, Any]):
@@ -50,9 +56,10 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
     sample 0 is not finite has no usable sample: `reset` raises TraceError.
 
     Read from info: at reset "parameters" (name -> number), "disturbances" (name -> numbers, which
-    the trace keeps as parameters name[0], name[1], ...) and "disturbance_seed" (all three fall back
-    to `options`), at reset and step "events" (a list of (kind, detail)). A seed of None is
-    remembered as -1, other options as events of kind "option" at step 0.
+    the trace keeps as parameters name[0], name[1], ...) and "disturbance_seed", at reset and step
+    "events" (a list of (kind, detail)). Of the first three, what `options` gave and info leaves out
+    is kept too. A seed of None is remembered as -1, other options as events of kind "option" at
+    step 0.
     """
 
     def __init__(
@@ -128,7 +135,8 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         """
         self._interrupt("reset")
         observation, info = self.env.reset(seed=seed, options=options)
-        tape = _tape(seed, options or {}, info, self.policy_digest)
+        tape = _tape(seed, options or {}, info or {}, self.policy_digest)
+        self._shape = fixed_shape(self.env.observation_space, observation)
         if self._read_signals is not None:
             base = self.env.unwrapped
             row = self._read_signals(base)
@@ -198,22 +206,22 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
 
     def add_events(self, count: int, info: Mapping[str, Any]) -> None:
         """Keeps the events that a step in the caller's hands (`grip`) reported."""
-        if self._tape is not None and "events" in info:
+        if self._tape is not None and info and "events" in info:
             self._tape.events.extend(_events(info["events"], count))
 
     def conclude(
         self, terminated: bool, truncated: bool, observation: Any, info: Mapping[str, Any]
     ) -> None:
         """Ends an episode in the caller's hands (`grip`), as `step` does after its last sample."""
-        if self._sees:
+        self.look(self._count, observation)
+        self._at_pause(terminated, truncated, info)
+
+    def look(self, count: int, observation: Any) -> None:
+        """Checks the observation of a sample in the caller's hands (`grip`), the last one."""
+        if self._sees and self._tape is not None and self._tape.fault is None:
             last = self._plain_observation(observation)
             if first_non_finite(last.reshape(1, -1)) is not None:
-                self._tape_fault()
-        self._at_pause(terminated, truncated, dict(info))
-
-    def _tape_fault(self) -> None:
-        if self._tape is not None and self._tape.fault is None:
-            self._tape.fault = (self._count, "The observation")
+                self._tape.fault = (count, "The observation")
 
     def cut(self, error: BaseException) -> None:
         """Closes an episode in the caller's hands (`grip`) after an error, as `step` does."""
@@ -228,11 +236,13 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
             observation, reward, terminated, truncated, info = self._advance(action)
             if self._read_signals is not None:
                 self._add_row(self._read(self._base))
+            if self._shape is not None:
+                check_shape(observation, self._shape)
             if self._sees:
                 self._add_observation(self._plain_observation(observation))
             self._add_reward(float(reward))
             self._count = count = self._count + 1
-            if "events" in info:
+            if info and "events" in info:
                 self._tape.events.extend(_events(info["events"], count))
             if terminated or truncated or count >= self._pause:
                 truncated = self._at_pause(bool(terminated), bool(truncated), info)
@@ -246,16 +256,16 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
 
         The sample that was cut off may be recorded in part: another would no longer line up.
         """
-        if isinstance(error, Exception):
+        if isinstance(error, FAILURES):
             self._interrupt(f"{type(error).__name__} in step: {error}")
         else:
             self._advance = _refuse_cut_off
 
-    def _at_pause(self, terminated: bool, truncated: bool, info: dict[str, Any]) -> bool:
+    def _at_pause(self, terminated: bool, truncated: bool, info: Mapping[str, Any]) -> bool:
         """Ends the episode, or only checks the observations held; returns `truncated`."""
         count, horizon = self._count, self._imprint.horizon
         if terminated:
-            reason = str(info.get("terminal", "terminated"))
+            reason = str((info or {}).get("terminal", "terminated"))
             kind = self._terminals.get(reason)
             if kind is not None:
                 self._end(kind, reason)
@@ -321,17 +331,24 @@ def _tape(
     seed: int | None, options: Mapping[str, Any], info: Mapping[str, Any], policy_digest: str
 ) -> Tape:
     known = ("parameters", "disturbance_seed", "disturbances")
-    parameters, disturbance, pieces = (info.get(name, options.get(name)) for name in known)
+    disturbance = info.get("disturbance_seed", options.get("disturbance_seed"))
+    told, given = inputs_of(info), inputs_of(options)
     return Tape(
         seed=-1 if seed is None else int(seed),
         policy_digest=policy_digest,
-        parameters={**finite_numbers(parameters or {}), **finite_numbers(_pieces(pieces or {}))},
+        parameters={**told, **{name: given[name] for name in given if name not in told}},
         disturbance_seed=int(disturbance or 0),
         events=[
             *(Event(0, "option", f"{k}={v!r}") for k, v in options.items() if k not in known),
             *_events(info.get("events", ()), 0),
         ],
     )
+
+
+def inputs_of(source: Mapping[str, Any]) -> dict[str, float]:
+    """The parameters of an info or of options, and the pieces of disturbances after them."""
+    pieces = finite_numbers(_pieces(source.get("disturbances") or {}))
+    return {**finite_numbers(source.get("parameters") or {}), **pieces}
 
 
 def _pieces(disturbances: Any) -> dict[str, float]:
@@ -359,5 +376,10 @@ def _events(entries: Any, step: int) -> list[Event]:
 
 
 def speakable(reason: str) -> str:
-    """Valid Unicode of bounded length: exception texts may be neither."""
+    """Valid Unicode of bounded length: exception texts may be neither.
+
+    Addresses in memory ("<Motor object at 0x7f...>") are left out: they would give every repeat of
+    an episode another digest.
+    """
+    reason = _ADDRESS.sub("at 0x...", reason)
     return reason.encode("utf-8", "replace").decode("utf-8")[:_REASON_LENGTH]

@@ -1,8 +1,9 @@
 """What a recorder holds of the open episode, and how it becomes a trace."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from safegym.trace.model import Clock, EndKind, EpisodeEnd, Event, Trace, adopt
 Layout = Mapping[str, tuple[int, ...]]
 """Signal name -> () for a number or (d,) for a vector, in the reader's order."""
 Columns = dict[str, NDArray[np.float64]]
+_NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.bool_}
+"""The usual kinds of number, and None, which is read as NaN; others are looked at one by one."""
 SignalsFrom = Callable[[NDArray[Any], NDArray[Any]], Sequence[NDArray[Any]]]
 
 
@@ -176,6 +179,9 @@ def _signals(
         rows = tape.rows[:samples]
         _check_widths(rows, layout)
         values = tuple(zip(*rows, strict=True))
+        for (name, shape), column in zip(layout.items(), values, strict=True):
+            if shape == ():
+                _refuse_buffers(column, (name,))
     signals = {
         name: _column(name, shape, column, samples)
         for (name, shape), column in zip(layout.items(), values, strict=True)
@@ -212,7 +218,22 @@ def _block(rows: list[tuple[Any, ...]], layout: Layout) -> NDArray[np.float64]:
             f"read_signals returned something other than a number for one of {', '.join(layout)}: "
             f"{error}."
         ) from error
+    _refuse_buffers(chain.from_iterable(rows), layout)
     return flat.reshape(len(rows), len(layout))
+
+
+def _refuse_buffers(values: Iterable[Any], names: Iterable[str]) -> None:
+    """Raises TraceError for an array in the place of a number: a later step may write into it.
+
+    Only what the reader returned at sample 0 as an array is copied at each sample.
+    """
+    for kind in set(map(type, values)) - _NUMBERS:
+        if not issubclass(kind, np.generic | Number):
+            raise TraceError(
+                f"read_signals returned a {kind.__name__} for one of the numbers "
+                f"{', '.join(names)} after it had returned a number at sample 0; return float(...) "
+                "of it, which no later step can write into."
+            )
 
 
 def _column(name: str, shape: tuple[int, ...], values: Any, samples: int) -> NDArray[np.float64]:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from safegym.check.monitor import judge
+from safegym.check.tail import tail_steps
 from safegym.formula.rewrite import to_steps
-from safegym.gate.tail import tail_steps
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.determinism import check_determinism
 from safegym.scenario.fingerprint import source_files

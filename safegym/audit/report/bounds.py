@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from safegym.audit.report.figures import confidence_text, limit_text, plain, spaced, stated
+from safegym.audit.report.figures import (
+    confidence_text,
+    limit_sign,
+    limit_text,
+    plain,
+    spaced,
+    stated,
+)
 from safegym.audit.report.model import Attempt, Looked, Promised, Shown, Story
 from safegym.audit.report.svg import (
     Canvas,
@@ -176,7 +183,7 @@ def _limit(claim: Promised, shown: Shown) -> str:
         return "none"
     upper = (shown.side or claim.side) == "upper"
     figure = limit_text(shown.bound, up=upper, against=shown.threshold)
-    return f"{'≤' if upper else '≥'} {figure}"
+    return f"{limit_sign(shown, claim.side)} {figure}"
 
 
 def _threshold(canvas: Canvas, up: Scale, claim: Promised, *, right: bool) -> None:

@@ -4,6 +4,7 @@ import math
 import re
 import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Protocol
 
 MINUS = "\N{MINUS SIGN}"
 HARD_SPACE = "\N{NO-BREAK SPACE}"
@@ -18,11 +19,48 @@ def limit_text(value: float, *, up: bool, against: float | None = None) -> str:
     """
     if not math.isfinite(value) or value == 0.0:
         return plain(value)
+    if value == against:
+        return _decimal_text(Decimal(repr(value)))
     for digits in range(3, 18):
         rounded = _rounded(value, digits, up=up)
         if against is None or (rounded < Decimal(repr(against))) == (value < against):
             return _decimal_text(rounded)
     return _decimal_text(Decimal(repr(value)))
+
+
+class Limited(Protocol):
+    """What has a one-sided limit."""
+
+    @property
+    def bound(self) -> float | None:
+        """The limit."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """What the claim states."""
+        ...
+
+    @property
+    def side(self) -> str | None:
+        """Which end: "upper" or "lower"; None without a limit."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """What is shown."""
+        ...
+
+
+def limit_sign(found: Limited, side: str | None = None) -> str:
+    """How a limit compares: at the threshold itself, what is decided is strictly beyond it.
+
+    side: where the evidence names none.
+    """
+    upper = (found.side or side) == "upper"
+    if found.status != "inconclusive" and found.bound == found.threshold:
+        return "<" if upper else ">"
+    return "≤" if upper else "≥"
 
 
 def _rounded(value: float, digits: int, *, up: bool) -> Decimal:

@@ -106,6 +106,12 @@ def _episodes(story: Story) -> Iterator[Gap]:
             f"{counted(surplus, 'episode')} ran beyond the deciding one; they lie outside the "
             "evidence, and the log holds their number only",
         )
+    if story.attempts and story.plan.get("version", 1) == 1:
+        yield Gap(
+            "episodes not run again",
+            "under a plan of version 1 no episode is run a second time, so nothing here shows that "
+            "its seed decides it",
+        )
     if story.screens or story.baselines:
         yield Gap(
             "screens and baselines",

@@ -7,6 +7,7 @@ from safegym.audit.report.consistency import promoted_attempt
 from safegym.audit.report.figures import (
     confidence_text,
     counted,
+    limit_sign,
     limit_text,
     plain,
     short,
@@ -168,9 +169,10 @@ def _estimated(claim: Promised, shown: Shown) -> tuple[Mark, str]:
     threshold = 0.0 if shown.threshold is None else shown.threshold
     claimed = f"{_sign(claim.comparison)} {stated(threshold)}"
     at = "" if shown.confidence is None else f" at {confidence_text(shown.confidence)} confidence"
-    if shown.status == "violated":
-        return "refuted", f"refuted{at}: claimed {claim.quantity} {claimed}; {_of(shown)}"
     limit = limit_words(claim, shown)
+    if shown.status == "violated":
+        found = f"{limit}, " if limit else ""
+        return "refuted", f"refuted{at}: {found}claimed {claim.quantity} {claimed}; {_of(shown)}"
     if shown.status == "inconclusive":
         tail = f"; {limit}{at}" if limit else ""
         return "open", f"not shown: claimed {claim.quantity} {claimed}; {_of(shown)}{tail}"
@@ -190,7 +192,7 @@ def limit_words(claim: Promised, shown: Shown) -> str:
         return ""
     upper = (shown.side or claim.side) == "upper"
     figure = limit_text(shown.bound, up=upper, against=shown.threshold)
-    return f"{claim.quantity} {'≤' if upper else '≥'} {figure}"
+    return f"{claim.quantity} {limit_sign(shown, claim.side)} {figure}"
 
 
 def _within(claim: Promised, shown: Shown, threshold: float) -> bool:

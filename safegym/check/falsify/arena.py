@@ -11,6 +11,7 @@ from safegym.check.falsify.objective import Objective
 from safegym.check.falsify.space import Point, SearchSpace, Values
 from safegym.check.falsify.trial import Trial
 from safegym.errors import ScenarioError
+from safegym.scenario.inputs import refuse_unheeded
 from safegym.scenario.lost import is_lost
 from safegym.scenario.seeds import seed_entropy
 from safegym.trace.model import Trace
@@ -142,7 +143,7 @@ class Arena:
     def _take_in(
         self, values: Values, seed: int, options: Mapping[str, Any], trace: Trace
     ) -> Trial:
-        _refuse_other_parameters(options, trace)
+        refuse_unheeded(options, trace)
         score = self.objective.score(trace)
         self.charge()
         kept = trace if score.violated else None
@@ -198,18 +199,6 @@ def _refuse_a_lost_start(traces: Sequence[Trace]) -> None:
             f"{traces[-1].end.reason}. Run safegym.record(scenario, policy, seed, options=) to see "
             "it alone; where= keeps a search away from what a scenario cannot start from."
         )
-
-
-def _refuse_other_parameters(options: Mapping[str, Any], trace: Trace) -> None:
-    """Raise ScenarioError if the episode ran with other parameters than it was given."""
-    for name, value in options.get("parameters", {}).items():
-        found = trace.parameters.get(name, value)
-        if found != value:
-            raise ScenarioError(
-                f"Reset was given {name} = {value!r}, and the episode says it had {found!r}: the "
-                'environment must honour reset(options={"parameters": ...}), for example with '
-                "safegym.scenario.inputs.Inputs."
-            )
 
 
 def _depth(trial: Trial) -> tuple[float, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from numbers import Real
 
 from safegym.errors import ScenarioError
 
@@ -58,6 +59,8 @@ def checked_budget(budget: object) -> int:
 
 def checked_guided(guided: Sequence[str]) -> tuple[str, ...]:
     """Guided methods to run after the baselines. Raises ScenarioError for an unknown one."""
+    if isinstance(guided, str):
+        raise ScenarioError(f'guided={guided!r} is text; write a tuple: guided=("{guided}",).')
     for name in guided:
         if name not in GUIDED:
             raise ScenarioError(
@@ -69,7 +72,7 @@ def checked_guided(guided: Sequence[str]) -> tuple[str, ...]:
 
 def checked_share(share: float) -> float:
     """The share for shrinking. Raises ScenarioError unless it lies in [0, 0.9]."""
-    if isinstance(share, bool) or not 0.0 <= share <= 0.9:
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= 0.9:
         raise ScenarioError(
             f"The share of the budget for shrinking is {share!r}; give a number in [0, 0.9]."
         )

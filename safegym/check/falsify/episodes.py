@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safegym.policy.base import Policy
+from safegym.scenario.batch import run_all
 from safegym.scenario.campaign import Engine
 from safegym.scenario.runner import Runner, Task
 from safegym.scenario.spec import ScenarioSpec
@@ -41,14 +42,8 @@ class Episodes:
 
     def run(self, starts: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Trace]:
         """The traces of episodes that begin with these seeds and options, in order."""
-        waiting = [Task(index, *start) for index, start in enumerate(starts)]
-        traces: dict[int, Trace] = {}
-        while waiting or self._engine.running:
-            room = self._engine.room
-            if waiting and room:
-                self._engine.submit(waiting[:room])
-                waiting = waiting[room:]
-            traces.update(self._engine.collect())
+        tasks = [Task(index, *start) for index, start in enumerate(starts)]
+        traces = dict(run_all(self._engine, tasks))
         return [traces[index] for index in range(len(starts))]
 
     def close(self) -> None:

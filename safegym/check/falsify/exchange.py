@@ -23,6 +23,7 @@ _TEXTS = (
 )
 _WHOLE = ("seed", "tail", "episode", "steps", "disturbance_seed", "alike")
 _FLAGS = ("seed_matters", "confirmed", "irreducible")
+_WITNESS = {"time", "step", "subformula", "values", "margin", "chain"}
 _OTHERS = ("claim", "options", "margin", "witness", "components", "prints", "parameters")
 
 
@@ -130,7 +131,7 @@ def _witness_out(witness: Witness) -> dict[str, Any]:
 def _witness_in(value: Any) -> Witness | None:
     if value is None:
         return None
-    if not isinstance(value, Mapping) or set(value) != {"time", "step", "subformula", "values", "margin", "chain"}:
+    if not isinstance(value, Mapping) or set(value) != _WITNESS:
         raise ValueError("a witness has other fields")
     margin = _number_in(value["margin"])
     if margin is None:
@@ -178,7 +179,7 @@ def _numbers(value: Any) -> dict[str, float]:
 def _entries(value: Any) -> Iterable[tuple[Any, Any]]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{value!r:.60} is no JSON object")
-    found = cast(Mapping[Any, Any], value)
+    found: Mapping[Any, Any] = value
     if len(found) > LONGEST:
         raise ValueError(f"there are more than {LONGEST} entries")
     return found.items()

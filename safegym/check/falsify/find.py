@@ -40,7 +40,7 @@ class Component:
         number = f"{self.value:.6g} {self.unit}".removesuffix(" 1")
         if self.kind == "disturbance":
             return f"{self.channel} = {number} from {self.begin:.6g} s to {self.end:.6g} s"
-        usual = "without it" if self.kind == "fault" else "usually"
+        usual = "without it" if self.kind == "fault" else "neutral"
         return f"{self.kind} {self.name} = {number} ({usual} {self.neutral:.6g})"
 
 
@@ -52,9 +52,10 @@ class Find:
     `scenario_digest` they give the episode of `trace_digest`, bit for bit. tail: samples run past
     the horizon. margin: robustness in multiples of scale, <= 0, None where margins are refused.
     components: what reset was given that is not at its declared neutral value, fixed by the caller
-    or chosen; empty where the seed alone does it. seed_matters: whether the search drew the seed. method, episode: who found it and at which episode of the search.
-    why: the explanation in words. prints: short digests
-    along the episode. steps: its length. parameters, disturbance_seed: as its trace recorded them.
+    or chosen; empty where the seed alone does it. seed_matters: whether the search drew the seed.
+    method, episode: who found it and at which episode of the search. why: the explanation in words.
+    prints: short digests along the episode. steps: its length. parameters, disturbance_seed: as its
+    trace recorded them.
     confirmed: run a second time, with the same digest. alike: further counterexamples that came
     down to this one. irreducible: shrunk to the end: without any one of the components that the
     search was free to give up, the same seed is no counterexample (the claim holds, or stays open);

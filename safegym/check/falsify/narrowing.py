@@ -38,6 +38,11 @@ def narrowed(name: str, low: float, high: float, asked: Any) -> Range:
             f"it, or None to leave it to the seed: where={{{name!r}: ({low:g}, {high:g})}}."
         )
     first, last = float(pair[0]), float(pair[1])
+    if first > last:
+        raise ScenarioError(
+            f"where[{name!r}] is [{first:g}, {last:g}], which is empty; the lower limit comes "
+            f"first: where={{{name!r}: ({last:g}, {first:g})}}."
+        )
     if not low <= first <= last <= high:
         raise ScenarioError(
             f"where[{name!r}] is [{first:g}, {last:g}], which is not inside the declared "

@@ -52,7 +52,7 @@ class Objective:
     def score(self, trace: Trace) -> Score:
         """The score of one episode. An open episode is no counterexample, however it looks."""
         verdict = self.verdict(trace)
-        margin = _margin(verdict)
+        margin = margin_of(verdict)
         deciding = "" if verdict.witness is None else verdict.witness.subformula
         if self._condition is not None and verdict.condition == "violated":
             guide = self._towards_condition(trace)
@@ -62,11 +62,12 @@ class Objective:
     def _towards_condition(self, trace: Trace) -> float:
         """In [1, 3]: an episode on which nothing is claimed is worth less than any other."""
         assert self._condition is not None  # noqa: S101  # called for conditional claims only
-        margin = _margin(judge(self._condition, trace))
+        margin = margin_of(judge(self._condition, trace))
         return 2.0 if margin is None else 2.0 - _squashed(margin)
 
 
-def _margin(verdict: Verdict) -> float | None:
+def margin_of(verdict: Verdict) -> float | None:
+    """Robustness that counts: the upper end unless the property holds; None where there is none."""
     robustness = verdict.robustness
     if robustness is None:
         return None

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from safegym.check.falsify.objective import margin_of
 from safegym.check.falsify.parts import components_of
 from safegym.check.falsify.prints import first_parting
-from safegym.check.falsify.subject import tail_of
+from safegym.check.falsify.subject import claim_of
 from safegym.check.monitor import judge
+from safegym.check.tail import tail_of
 from safegym.errors import PolicyError, ScenarioError
 from safegym.policy.base import as_policy
-from safegym.scenario.agreement import refuse_other_signals
 from safegym.scenario.record import record
 from safegym.scenario.registry import find as find_scenario
 from safegym.scenario.spec import ScenarioSpec
@@ -59,9 +60,11 @@ def explained(verdict: Verdict, trace: Trace) -> str:
 
 
 def _refuse_another_length(find: "Find", spec: ScenarioSpec) -> None:
-    """Raise ScenarioError for a tail that the claim does not need: a file could ask for any."""
-    refuse_other_signals(spec, find.claim)
-    wanted = tail_of(spec, find.claim)
+    """Raise ScenarioError for a tail that the claim does not need: a file could ask for any.
+
+    And for a claim that only has the name of one of the scenario's.
+    """
+    wanted = tail_of(spec, claim_of(spec, find.claim))
     if find.tail != wanted:
         raise ScenarioError(
             f"The find asks for {find.tail} samples past the horizon, and {find.claim_id} needs "
@@ -78,9 +81,8 @@ def _refuse_another_story(find: "Find", spec: ScenarioSpec, trace: Trace) -> Non
             f"The episode is the same bit for bit, and {find.claim_id} is {verdict.status} on it, "
             "not violated: this find is no counterexample."
         )
-    robustness = verdict.robustness
     told = {
-        "margin": (find.margin, None if robustness is None else robustness.hi),
+        "margin": (find.margin, margin_of(verdict)),
         "witness": (find.witness, verdict.witness),
         "components": (find.components, components_of(spec, find.options)),
         "why": (find.why, explained(verdict, trace)),

@@ -24,8 +24,9 @@ from safegym.check.falsify.narrowing import Where
 from safegym.check.falsify.objective import Objective
 from safegym.check.falsify.result import Falsification, MethodReport
 from safegym.check.falsify.space import SearchSpace
-from safegym.check.falsify.subject import claim_of, tail_of, whole_number
+from safegym.check.falsify.subject import claim_of, whole_number
 from safegym.check.falsify.uniform import uniform
+from safegym.check.tail import tail_of
 from safegym.errors import ScenarioError
 from safegym.policy.base import as_policy
 from safegym.scenario.registry import find

@@ -127,8 +127,19 @@ def _single(parameter: Parameter, kind: Kind, where: dict[str, Any]) -> Iterator
     yield Coordinate(name, name, kind, parameter.unit, low, high, neutral)
 
 
+def _refuse_a_piece(channel: Disturbance, where: dict[str, Any]) -> None:
+    """Raise ScenarioError for a piece of a disturbance that is left to the seed as a whole."""
+    named = [name for name in channel.piece_names if name in where]
+    if named:
+        raise ScenarioError(
+            f"where= leaves {channel.name} to the seed and chooses {named[0]}; reset is given all "
+            f"pieces of a disturbance or none, so drop one of the two."
+        )
+
+
 def _pieces(channel: Disturbance, where: dict[str, Any]) -> Iterator[Coordinate]:
     if channel.name in where and where[channel.name] is None:
+        _refuse_a_piece(channel, where)
         return
     for piece, name in enumerate(channel.piece_names):
         low, high = channel.low, channel.high

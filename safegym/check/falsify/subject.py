@@ -1,12 +1,9 @@
-"""What is searched against: a claim of the scenario, and how far its episodes must run."""
+"""What is searched against: a claim of the scenario, or a formula that must hold."""
 
-from difflib import get_close_matches
-
-from safegym.check.tail import tail_steps
-from safegym.errors import ScenarioError, UnsupportedError
+from safegym.check.subject import claim_named
+from safegym.errors import ScenarioError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
-from safegym.formula.rewrite import to_steps
 from safegym.scenario.agreement import refuse_other_signals
 from safegym.scenario.spec import ScenarioSpec
 
@@ -16,8 +13,8 @@ FORMULA_ID = "falsify.formula"
 def claim_of(spec: ScenarioSpec, asked: object) -> Claim:
     """The claim that is meant: itself, one of the scenario's by id, or a formula that must hold.
 
-    Raises ScenarioError for an id that the scenario does not have, and where it has not one claim
-    and none is named.
+    Raises ScenarioError for an id that the scenario does not have, for another claim under the id
+    of one that it has, and where it has not one claim and none is named.
     """
     ids = [claim.id for claim in spec.claims]
     if asked is None:
@@ -32,36 +29,26 @@ def claim_of(spec: ScenarioSpec, asked: object) -> Claim:
     elif isinstance(asked, Formula):
         claim = Claim(FORMULA_ID, asked)
     elif isinstance(asked, str):
-        claim = _named(spec, ids, asked)
+        claim = claim_named(spec, asked)
     else:
         raise ScenarioError(
             f"claim={asked!r:.60} is neither a claim, nor the id of one, nor a formula."
         )
+    _refuse_a_namesake(spec, claim)
     refuse_other_signals(spec, claim)
     return claim
 
 
-def _named(spec: ScenarioSpec, ids: list[str], asked: str) -> Claim:
-    for claim in spec.claims:
-        if claim.id == asked:
-            return claim
-    near = get_close_matches(asked, ids, n=3, cutoff=0.4) or ids
-    raise ScenarioError(
-        f"{spec.name} has no claim {asked!r}"
-        + (f"; did you mean {', '.join(near)}?" if near else ", and declares none.")
-    )
-
-
-def tail_of(spec: ScenarioSpec, claim: Claim) -> int:
-    """Samples past the horizon that settle the claim. UnsupportedError if they cannot be run."""
-    steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding, claim=claim.id)
-    tail = tail_steps(steps, spec.horizon)
-    if tail and not spec.can_run_tail:
-        raise UnsupportedError(
-            f"Claim {claim.id} reads {tail} samples past the horizon of {spec.name}, and its "
-            "simulator cannot run on; shorten the claim's windows or raise the horizon."
-        )
-    return tail
+def _refuse_a_namesake(spec: ScenarioSpec, claim: Claim) -> None:
+    """Raise ScenarioError for another claim under the id of one of the scenario's."""
+    for each in spec.claims:
+        if each.id == claim.id and each.digest != claim.digest:
+            raise ScenarioError(
+                f"{spec.name} has a claim {claim.id} that states otherwise than this one: "
+                f"`{each.statement}`, not `{claim.statement}`, or with another confidence or "
+                "rounding. A counterexample would be told as one of the scenario's; give yours an "
+                "id of its own."
+            )
 
 
 def whole_number(name: str, value: object) -> int:

@@ -56,9 +56,10 @@ def _watched(rollouts: Rollouts, seed: int) -> int:
 
 NO_NOISE = (
     "Clones of a running episode stay bit-equal whatever they are seeded with: under this policy "
-    "all chance is drawn at reset (or drawn ahead, by an object without reseed(seed)), so there "
-    "is nothing to split. Search over what reset draws instead: "
-    'estimate_rare(..., method="subset") or method="importance".'
+    "all chance is drawn at reset or in the first steps (or drawn ahead, by an object without "
+    "reseed(seed)), so there is nothing to split. Where the scenario declares parameters, search "
+    'over those instead: estimate_rare(..., method="subset") or method="importance". Where it '
+    "declares none, count plain episodes: safegym.certify(...)."
 )
 
 
@@ -77,6 +78,7 @@ def _repeated(rollouts: Rollouts, path: Path, point: Point, seed: int) -> Path:
                 "A clone continues differently from its original: "
                 f"{difference.what} is {difference.first:g} and {difference.second:g} at step "
                 f"{difference.step}. Some state is kept where a snapshot cannot see it; give the "
-                "unwrapped environment get_state() -> state and set_state(state)."
+                "unwrapped environment get_state() -> state and set_state(state), and let a policy "
+                "with a memory return it as its state, not keep it in itself."
             )
     return again

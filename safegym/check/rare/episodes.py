@@ -6,6 +6,8 @@ from typing import Any
 
 from safegym.check.rare.subject import Aim, judged
 from safegym.policy.base import Policy
+from safegym.scenario.batch import run_all
+from safegym.scenario.inputs import refuse_unheeded
 from safegym.scenario.runner import Runner, Task
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.staging import Staging
@@ -41,19 +43,16 @@ class Episodes:
     def run(self, starts: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Seen]:
         """What became of the episodes that begin with these seeds and options, in order.
 
-        Raises UnsupportedError where the guide's margins do not compare.
+        Raises UnsupportedError where the guide's margins do not compare, ScenarioError where an
+        episode says that it had other inputs than it was given.
         """
-        waiting = [Task(index, seed, options) for index, (seed, options) in enumerate(starts)]
+        tasks = [Task(index, seed, options) for index, (seed, options) in enumerate(starts)]
         found: dict[int, Seen] = {}
-        while waiting or self._runner.running:
-            room = self._runner.room
-            if waiting and room:
-                self._runner.submit(waiting[:room])
-                waiting = waiting[room:]
-            for index, trace in self._runner.collect():
-                status, level = judged(self._aim, trace)
-                undecided = status == "inconclusive"
-                found[index] = Seen(level, status != "satisfied", undecided, trace.steps)
+        for index, trace in run_all(self._runner, tasks):
+            refuse_unheeded(starts[index][1], trace)
+            status, level = judged(self._aim, trace)
+            undecided = status == "inconclusive"
+            found[index] = Seen(level, status != "satisfied", undecided, trace.steps)
         self.count += len(starts)
         self.steps += sum(seen.steps for seen in found.values())
         return [found[index] for index in range(len(starts))]

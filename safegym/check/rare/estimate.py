@@ -1,9 +1,10 @@
 """What an estimate of a rare event says, and how far it may be trusted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from safegym.check.statistics.exact import outward
 from safegym.errors import EvidenceError
 from safegym.verdict import Evidence, Validity
 
@@ -32,11 +33,15 @@ class WeightedMean:
     episodes: int
     validity: Literal["anytime"] = "anytime"
 
+    def to_json(self) -> dict[str, Any]:
+        """Everything as a JSON value."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     def __str__(self) -> str:
         return (
             f"weights at most {self.largest:g} (proven): failure probability in "
-            f"[{self.lo:.3g}, {self.hi:.3g}], each end at level {self.level:g}, valid at every "
-            f"peek, {self.episodes} weighted episodes"
+            f"[{outward(self.lo, up=False)}, {outward(self.hi, up=True)}], each end at level "
+            f"{self.level:g}, valid at every peek, {self.episodes} weighted episodes"
         )
 
 
@@ -92,7 +97,7 @@ class RareEstimate:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.claim_id}: failure probability about {self.estimate:.3g} ({WARNING})",
+            f"{self.claim_id}: {self._told()} ({WARNING})",
             self._limits(),
             f"{NAMES[self.method]}, {self.episodes} paths, {self.steps} steps, {self.hits} failing",
         ]
@@ -104,18 +109,25 @@ class RareEstimate:
             lines.append(str(self.bounded))
         return "\n".join(lines)
 
+    def _told(self) -> str:
+        if self.estimate == 0.0:
+            return "no failure was met, which estimates nothing"
+        return f"failure probability about {self.estimate:.3g}"
+
     def _limits(self) -> str:
-        lo, hi = self.interval
+        lo, hi = (outward(end, up=up) for end, up in zip(self.interval, (False, True), strict=True))
         count, none = len(self.replicates), self.without_hit
         share = f"{100 * self.confidence:g} %"
         if none == count:
             return f"no limit: none of {count} replicates had a hit, and that bounds nothing"
+        if len(set(self.replicates)) == 1:
+            return f"no limits: all {count} replicates say the same ({self.interval_method})"
         if none:
             return (
-                f"{share} lower limit {lo:.3g}, no upper limit: {none} of {count} replicates had "
+                f"{share} lower limit {lo}, no upper limit: {none} of {count} replicates had "
                 f"no hit ({self.interval_method})"
             )
-        return f"{share} interval [{lo:.3g}, {hi:.3g}] ({count} replicates; {self.interval_method})"
+        return f"{share} interval [{lo}, {hi}] ({count} replicates; {self.interval_method})"
 
     def evidence(self) -> Evidence:
         """The estimate as evidence: never satisfied or violated, without a bound that holds.
@@ -160,6 +172,9 @@ class RareEstimate:
             "steps": self.steps,
             "hits": self.hits,
             "undecided": self.undecided,
+            "threshold": self.threshold,
+            "bounded": None if self.bounded is None else self.bounded.to_json(),
+            "versions": dict(self.versions),
             "assumptions": list(self.assumptions),
             "diagnostics": dict(self.diagnostics),
             "warning": WARNING,

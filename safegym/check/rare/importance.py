@@ -1,6 +1,6 @@
 """Cross-entropy importance sampling over a scenario's declared inputs.
 
-Source: Rubinstein and Kroese 2004, the cross-entropy method, chapter 3 (rare events).
+The cross-entropy method: Rubinstein and Kroese 2004.
 """
 
 from collections.abc import Callable, Sequence

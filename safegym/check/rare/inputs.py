@@ -19,7 +19,7 @@ ALARM = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
+class Cube:
     """Coordinates in [0, 1]^d, and the reset options that they stand for.
 
     names: one a coordinate, `channel[piece]` for disturbances. low, high: shape (d,), in each
@@ -49,7 +49,7 @@ class Inputs:
         return options
 
 
-def inputs_of(spec: ScenarioSpec, disturbances: Disturbances = "seed") -> Inputs:
+def cube_of(spec: ScenarioSpec, disturbances: Disturbances = "seed") -> Cube:
     """The cube of the parameters, and with "uniform" of the disturbances too.
 
     A scenario declares a range for its disturbances, not a law: "seed" leaves them to the seed,
@@ -73,13 +73,14 @@ def inputs_of(spec: ScenarioSpec, disturbances: Disturbances = "seed") -> Inputs
         raise UnsupportedError(
             f"{spec.name} declares no input that could be moved: give its spec parameters="
             "(Parameter(name, unit, low, high), ...), read by reset(options=...), or use "
-            'method="splitting" if chance acts at each step.'
+            'method="splitting" if chance acts at each step. Where neither is so, count plain '
+            "episodes: safegym.certify(...)."
         )
     low, high = np.array(lows, np.float64), np.array(highs, np.float64)
-    return Inputs(tuple(names), low, high, count, tuple(channels))
+    return Cube(tuple(names), low, high, count, tuple(channels))
 
 
-def assumptions_of(inputs: Inputs) -> tuple[str, ...]:
+def assumptions_of(inputs: Cube) -> tuple[str, ...]:
     """What the declared law adds to an estimate."""
     found: list[str] = []
     if inputs.parameters:
@@ -92,7 +93,7 @@ def assumptions_of(inputs: Inputs) -> tuple[str, ...]:
     return tuple(found)
 
 
-def refuse_other_law(spec: ScenarioSpec, inputs: Inputs, seeds: Sequence[int]) -> bool:
+def refuse_other_law(spec: ScenarioSpec, inputs: Cube, seeds: Sequence[int]) -> bool:
     """Hold what the seeds draw against the declared law; False where resets do not tell.
 
     Raises ScenarioError for a parameter whose draws at the given seeds a Kolmogorov-Smirnov test

@@ -20,8 +20,8 @@ class Proposal:
     """alpha times uniform on [0, 1]^d plus (1 - alpha) times a product of betas.
 
     a, b: shape (d,). The weight of a point, uniform density over this one, is at most 1/alpha:
-    that is the proven bound. All ones is the declared law itself. Defensive mixtures: Hesterberg
-    1995, as in Owen and Zhou 2000.
+    that is the proven bound. All ones is the declared law itself. Such a proposal is known as
+    a defensive mixture.
     """
 
     a: Floats
@@ -60,7 +60,7 @@ def fitted(points: Floats, weights: Floats, alpha: float, before: Proposal) -> P
     coordinate that does not settle keeps the `before` ones. Few effective points tell little in
     many coordinates, so the means are drawn towards uniform's, both -1, as if 2 points more had
     been drawn from it.
-    Source of the step: Rubinstein and Kroese 2004, chapter 3.
+    This is the cross-entropy method (Rubinstein and Kroese 2004).
     """
     share = weights / weights.sum()
     pull = PRIOR / (PRIOR + 1.0 / float(share @ share))

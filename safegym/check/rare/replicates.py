@@ -15,6 +15,7 @@ LEAST = 3
 Scale = Literal["log", "plain"]
 LOG_SCALE = "Student on the log scale with the mean of a lognormal (Cox), over replicates"
 PLAIN = "Student over replicates"
+SAME = "replicates that do not differ have no scatter to tell from"
 NO_UPPER = "Student over replicates, from below"
 
 
@@ -28,7 +29,8 @@ def replicate_interval(
     Student's t at R - 1 degrees of freedom). Its ends hold as the logarithms come near a normal
     law, which splitting promises for many particles. scale "plain": Student's for the mean. Either
     proves nothing for few replicates. Where a replicate has no hit, what it missed is unknown:
-    then hi is 1.0 (none), and lo is Student's on the plain scale. lo is at least 0.
+    then hi is 1.0 (none), and lo is Student's on the plain scale. Where all replicates are the same
+    number, their scatter says nothing, and neither limit is given: 0.0 and 1.0. lo is at least 0.
     Raises EvidenceError for fewer than 3 replicates or a confidence outside (0, 1).
     """
     values = np.asarray(estimates, dtype=np.float64)
@@ -39,6 +41,8 @@ def replicate_interval(
         raise EvidenceError(f"confidence = {confidence} is not inside (0, 1); write 0.95.")
     t = float(stats.t.ppf(0.5 + confidence / 2.0, count - 1))
     no_hit = float(values.min()) <= 0.0
+    if not no_hit and float(values.max()) == float(values.min()):
+        return 0.0, 1.0, SAME
     if no_hit or scale == "plain":
         middle = float(values.mean())
         reach = t * float(values.std(ddof=1)) / math.sqrt(count)

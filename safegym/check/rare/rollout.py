@@ -1,5 +1,6 @@
 """Episodes that remember, at each new level, where they could be continued with other chance."""
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -135,7 +136,8 @@ class Rollouts:
         """An episode from a point; with seed None the environment keeps the chance it had."""
         restore(self._env, point.snapshot, seed)
         self._begin_policy(policy_seed)
-        now = _Now(point.observation, point.state, point.start, point.step, point.level, [point])
+        state = deepcopy(point.state)  # a policy may write into what it is handed
+        now = _Now(point.observation, state, point.start, point.step, point.level, [point])
         return self._run(now, keep)
 
     @property
@@ -217,7 +219,8 @@ class Rollouts:
     def _point(self, now: _Now) -> Point:
         observation = np.array(now.observation)
         snapshot = capture(self._env, self._monitor)
-        return Point(now.level, now.step, snapshot, observation, now.state, now.start)
+        state = deepcopy(now.state)
+        return Point(now.level, now.step, snapshot, observation, state, now.start)
 
     def _ended(self, now: _Now, steps: int) -> Path:
         trace: Trace | None = self._env.trace

@@ -13,10 +13,10 @@ from safegym.check.rare.estimate import Method, RareEstimate, WeightedMean
 from safegym.check.rare.importance import ALPHA, Evaluate, WeightedRun, importance
 from safegym.check.rare.inputs import (
     LOOKS,
+    Cube,
     Disturbances,
-    Inputs,
     assumptions_of,
-    inputs_of,
+    cube_of,
     refuse_other_law,
 )
 from safegym.check.rare.replicates import LEAST, Scale, replicate_interval
@@ -78,6 +78,10 @@ class _Found:
     assumptions: tuple[str, ...]
     diagnostics: dict[str, float]
     bounded: WeightedMean | None = None
+
+
+SHARE = 20
+"""Episodes that a replicate has at the least."""
 
 
 def estimate_rare(
@@ -165,7 +169,12 @@ def _check_numbers(
     budget: int, replicates: int, confidence: float, seed: int, alpha: float, method: str
 ) -> None:
     whole(replicates, "replicates", LEAST)
-    whole(budget, "budget", 20 * replicates)
+    if whole(budget, "budget", 1) < SHARE * replicates:
+        raise EvidenceError(
+            f"budget={budget} is less than {SHARE} episodes for each of {replicates} replicates; "
+            f"write for example budget={SHARE * replicates}, or take fewer replicates, "
+            f"at least {LEAST}."
+        )
     whole(seed, "seed", 0)
     if method not in _METHODS:
         raise EvidenceError(f"method={method!r} is none of {', '.join(_METHODS)}.")
@@ -211,9 +220,9 @@ def _split(job: _Job, confidence: float) -> _Found:
     )
 
 
-def _move_inputs(job: _Job) -> tuple[Inputs, Episodes, tuple[str, ...]]:
+def _move_inputs(job: _Job) -> tuple[Cube, Episodes, tuple[str, ...]]:
     """What subset and importance share: the cube, the episodes, and what they assume."""
-    inputs = inputs_of(job.spec, job.disturbances)
+    inputs = cube_of(job.spec, job.disturbances)
     looked = refuse_other_law(job.spec, inputs, job.seeds(2, LOOKS))
     told = f" (held against {LOOKS} resets)" if looked else " (not told by resets)"
     assumed = tuple(
@@ -223,7 +232,7 @@ def _move_inputs(job: _Job) -> tuple[Inputs, Episodes, tuple[str, ...]]:
     return inputs, Episodes(job.spec, job.policy, job.aim), assumed
 
 
-def _evaluator(inputs: Inputs, episodes: Episodes) -> Evaluate:
+def _evaluator(inputs: Cube, episodes: Episodes) -> Evaluate:
     def evaluate(points: NDArray[np.float64], seeds: Sequence[int]) -> Sequence[Seen]:
         starts = [(s, inputs.options(p)) for s, p in zip(seeds, points, strict=True)]
         return episodes.run(starts)

@@ -1,8 +1,7 @@
 """Adaptive multilevel splitting: kill what came least near, clone what came nearer.
 
-Source of the algorithm and of the rule for ties (all that share the killed level die, and a
-replica with no other above it ends the run): Brehier, Gazeau, Goudenege, Lelievre and Rousset
-2016, generalized adaptive multilevel splitting; the idea goes back to Cerou and Guyader 2007.
+Adaptive multilevel splitting: Cerou and Guyader 2007. All that share the killed level die, and a
+killed level with none above it ends the run, which keeps it unbiased: Brehier et al. 2016.
 """
 
 from dataclasses import dataclass
@@ -63,7 +62,8 @@ class SplittingRun:
 
     estimate: of the failure probability, unbiased whatever `particles`, `kill` and the place where
     it stopped. levels: those that were killed, rising. episodes: paths run, fresh or continued.
-    failing: among the last replicas. undecided: of all that counted as failing. ancestors: how
+    failing: replicas that counted as failing, the last ones and those killed although they fail.
+    undecided: of these, those that only were cut off. ancestors: how
     many of the first paths the last failing ones go back to. stopped: "reached" where no level
     was left to kill, "extinct" where no path was left above the killed one, "budget" where the
     work was used up.
@@ -96,11 +96,12 @@ def split(
 
     The estimate is prod_q (1 - K_q/N) times the share of failing paths among the last N, with K_q
     the number killed in round q. Killed paths that count as failing although their level is low
-    (undecided ones) are added with the weight they had, which keeps it unbiased for them too.
+    (undecided ones, or any where another formula guides) are added with the weight they had, which
+    keeps it unbiased for them too.
     """
     paths = [source.fresh(_seed(generator)) for _ in range(particles)]
     roots = np.arange(particles)
-    weight, aside, undecided, levels = 1.0, 0.0, 0, list[float]()
+    weight, aside, failed, undecided, levels = 1.0, 0.0, 0, 0, list[float]()
     episodes, steps = particles, sum(path.steps for path in paths)
     most_steps = most * steps / particles
     stopped: Literal["reached", "extinct", "budget"] = "reached"
@@ -119,7 +120,7 @@ def split(
             break
         lost = [paths[slot] for slot in dead if paths[slot].violated]
         aside += weight * len(lost) / particles
-        undecided += len(lost)
+        failed, undecided = failed + len(lost), undecided + sum(path.undecided for path in lost)
         weight *= len(alive) / particles
         levels.append(threshold)
         parents = generator.choice(alive, len(dead))
@@ -135,7 +136,7 @@ def split(
         levels=tuple(levels),
         episodes=episodes,
         steps=steps,
-        failing=len(failing),
+        failing=failed + len(failing),
         undecided=undecided + sum(path.undecided for path in failing),
         ancestors=len(set(roots[[n for n, path in enumerate(paths) if path.violated]].tolist())),
         stopped=stopped,

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from safegym.check.monitor import judge, support
-from safegym.check.tail import tail_steps
+from safegym.check.subject import claim_named
+from safegym.check.tail import tail_of
 from safegym.errors import EvidenceError, ScenarioError, UnsupportedError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
-from safegym.formula.rewrite import to_steps
 from safegym.scenario.agreement import refuse_other_signals
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Trace
@@ -24,7 +24,7 @@ def claim_of(spec: ScenarioSpec, asked: object) -> Claim:
     UnsupportedError for one that is not about the share of failing episodes, or whose margins do
     not compare.
     """
-    claim = _named(spec, asked) if isinstance(asked, str) else asked
+    claim = claim_named(spec, asked) if isinstance(asked, str) else asked
     if not isinstance(claim, Claim):
         raise ScenarioError(f"claim={asked!r:.60} is neither a claim nor the id of one.")
     refuse_other_signals(spec, claim)
@@ -79,26 +79,6 @@ def judged(aim: Aim, trace: Trace) -> tuple[Status, float]:
             "says how near an episode came; give each of its signals a scale."
         )
     return verdict.status, -found.hi
-
-
-def _named(spec: ScenarioSpec, asked: str) -> Claim:
-    for claim in spec.claims:
-        if claim.id == asked:
-            return claim
-    ids = ", ".join(claim.id for claim in spec.claims)
-    raise ScenarioError(f"{spec.name} has no claim {asked!r}; it has {ids}.")
-
-
-def tail_of(spec: ScenarioSpec, claim: Claim) -> int:
-    """Samples past the horizon that settle the claim. UnsupportedError if they cannot run."""
-    steps = to_steps(claim.property, spec.clock.dt, rounding=claim.rounding, claim=claim.id)
-    tail = tail_steps(steps, spec.horizon)
-    if tail and not spec.can_run_tail:
-        raise UnsupportedError(
-            f"Claim {claim.id} reads {tail} samples past the horizon of {spec.name}, and its "
-            "simulator cannot run on; shorten the claim's windows."
-        )
-    return tail
 
 
 def whole(value: object, name: str, least: int) -> int:

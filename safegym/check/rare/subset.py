@@ -1,6 +1,6 @@
 """Subset simulation over a scenario's declared inputs, for chance that is drawn at reset alone.
 
-Source of the levels and of the component-wise Metropolis moves: Au and Beck 2001. There, levels
+Levels and component-wise Metropolis moves as in subset simulation, Au and Beck 2001. There, levels
 and estimate come from the same chains, which for few samples overestimates; here a pilot lays the
 levels and the size of the moves down, and a second population climbs them.
 """
@@ -35,8 +35,9 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class SubsetRun:
-    """One run. levels: the pilot's, rising. episodes: of pilot and climb. failing: among the last
-    samples. undecided: of all that counted as failing. accepted: share of moves that were.
+    """One run. levels: the pilot's, rising. episodes: of pilot and climb. accepted: share of moves
+    that were. failing: samples that counted as failing, the last ones and those below a level.
+    undecided: of these, those that only were cut off.
 
     stopped: "reached" where the pilot came to the failures, "budget" where it was cut off before,
     "extinct" where it found no sample above the others, or the climb lost its last.
@@ -74,11 +75,12 @@ def subset(
     rungs, spent, stopped = _pilot(evaluate, dimension, generator, samples // 2, most_levels)
     found = _Population.drawn(evaluate, dimension, samples, generator)
     spent += samples
-    weight, aside, lost, taken = 1.0, 0.0, 0, 0
+    weight, aside, taken, lost = 1.0, 0.0, 0, list[Seen]()
     for rung in rungs:
         above = found.levels > rung.level
         fallen = found.where(~above).failing
-        aside, lost = aside + weight * len(fallen) / samples, lost + len(fallen)
+        aside += weight * len(fallen) / samples
+        lost += fallen
         weight *= int(above.sum()) / samples
         if not above.any():
             found, stopped = found.where(above), "extinct"
@@ -91,8 +93,8 @@ def subset(
         estimate=aside + weight * len(failing) / samples,
         levels=tuple(rung.level for rung in rungs),
         episodes=spent,
-        failing=len(failing),
-        undecided=lost + sum(one.undecided for one in failing),
+        failing=len(lost) + len(failing),
+        undecided=sum(one.undecided for one in (*lost, *failing)),
         accepted=taken / (samples * len(rungs)) if rungs else 1.0,
         stopped=stopped,
     )

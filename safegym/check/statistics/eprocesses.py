@@ -150,6 +150,8 @@ class EProcesses:
                 f"An update needs {len(self)} outcomes, names or int8 numbers from 0 to "
                 f"{len(OUTCOMES) - 1}; codes_of([...]) makes them."
             )
+        if self._updates >= MOST_EPISODES:
+            raise EvidenceError("E-processes take at most 10^15 episodes.")
         self._updates += 1
         self._counted += 1
         unsafe = np.flatnonzero(codes)

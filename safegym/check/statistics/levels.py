@@ -145,13 +145,21 @@ def joint_statement(levels: Sequence[float], display: Display) -> str:
     if display == "release":
         level = shown(largest, 4, up=True)
         return (
-            f"all {len(levels)} claims jointly at level {level}: released only if every claim "
+            f"{_all(len(levels))} at level {level}: released only if every claim "
             "passes at its own level, so a false claim is released in at most that share of runs"
         )
     if display == "holm":
-        return f"jointly at confidence {_percent(largest)} over {len(levels)} claims (Holm)"
+        return f"jointly at confidence {_percent(largest)} over {_claims(len(levels))} (Holm)"
     missing = sum((exact_probability(level, "level") for level in levels), Fraction(0))
-    return f"one at a time, jointly >= {_percent(missing)} over {len(levels)} claims"
+    return f"one at a time, jointly >= {_percent(missing)} over {_claims(len(levels))}"
+
+
+def _claims(number: int) -> str:
+    return "1 claim" if number == 1 else f"{number} claims"
+
+
+def _all(number: int) -> str:
+    return "the one claim" if number == 1 else f"all {number} claims jointly"
 
 
 def _percent(missing: Fraction | float) -> str:

@@ -95,7 +95,7 @@ def operating(
         run = float((1.0 - below_by[:-1] - above_by[:-1]).clip(0.0).sum())
     for values in (below_by, above_by):
         values.flags.writeable = False
-    below, above = float(below_by[-1]), float(above_by[-1])
+    below, above = (min(1.0, float(by[-1])) for by in (below_by, above_by))
     return Operating(below, above, max(0.0, 1.0 - below - above), run, below_by, above_by)
 
 

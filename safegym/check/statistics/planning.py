@@ -15,12 +15,12 @@ from safegym.check.statistics.exact import (
     finite_float,
     shown,
 )
-from safegym.check.statistics.operating import Operating as Operating
-from safegym.check.statistics.operating import operating as operating
-from safegym.check.statistics.operating import power as power
-from safegym.check.statistics.operating import screen_pass_probability as screen_pass_probability
+from safegym.check.statistics.operating import Operating, operating
 from safegym.check.statistics.outcomes import Decision
 from safegym.errors import EvidenceError
+
+_DOUBT = 1e-12
+"""More than the rounding of a sum of chances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +157,6 @@ def certification_plan(
         subject=subject,
         outlooks=tuple(_outlook(p, run) for p, run in runs),
     )
-
-
-_DOUBT = 1e-12
-"""More than the rounding of a sum of chances."""
 
 
 def mean_plan(

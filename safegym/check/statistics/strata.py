@@ -180,8 +180,21 @@ class StratifiedEProcess:
     def update_each(
         self, episodes: Iterable[tuple[SupportsIndex, Outcome | Status]]
     ) -> Decision | None:
-        """Add (stratum, outcome) pairs in index order and return the decision."""
-        for stratum, outcome in episodes:
+        """Add (stratum, outcome) pairs in index order and return the decision.
+
+        Raises EvidenceError, and counts nothing, for what are no pairs.
+        """
+        pairs: list[tuple[SupportsIndex, Outcome]]
+        try:
+            pairs = [(stratum, read_outcome(outcome)) for stratum, outcome in episodes]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, EvidenceError):
+                raise
+            raise EvidenceError(
+                f"Episodes of strata come as (stratum, outcome) pairs: {error}; write for example "
+                '[(0, "safe"), (1, "violated")].'
+            ) from None
+        for stratum, outcome in pairs:
             self.update(stratum, outcome)
         return self._process.decision
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from safegym.check.statistics.boundary import below_boundary
+from safegym.check.statistics.exact import float_at_least, float_at_most
 from safegym.check.statistics.mean import MeanEProcess
 from safegym.check.statistics.mean_limits import mean_limits
 from safegym.check.statistics.outcomes import Decision
@@ -24,14 +25,16 @@ class MeanCount:
     """Counts shares in [0, 1] until a betting e-process at the threshold has crossed.
 
     An episode that leaves its share open enters at the worst end of its range, for either side.
+    latest: the limit told is the one over all episodes alone, as plans of version 1 told it.
     """
 
-    def __init__(self, obligation: Obligation, level: float) -> None:
+    def __init__(self, obligation: Obligation, level: float, *, latest: bool = False) -> None:
         if obligation.threshold is None:
             raise ValueError(f"{obligation.claim.id} has no threshold to count against.")
         self.obligation = obligation
         self.seen = Seen()
         self.crossed_at: int | None = None
+        self._latest = latest
         self._hoped: Decision = "below" if obligation.below else "above"
         self.process = self._process(Fraction(level))
         self._reach = Reach(self._edge, self.process.level)
@@ -117,19 +120,45 @@ class MeanCount:
 
     def figures(self) -> Figures:
         """Status, the limit on the side that was shown, and the mean as it was seen."""
-        refuted = self.decision == "above"
-        upper = self.obligation.below != refuted
-        lo, hi = mean_limits(self._lowest, self._highest, level=self.process.level)
         method = METHOD if self.crossed_at is None else f"{METHOD}; crossed at {self.crossed_at}"
         return Figures(
             kind="estimated",
             status=STATUS[self.decision],
-            bound=hi if upper else lo,
-            side="upper" if upper else "lower",
+            bound=self._limit(),
+            side="upper" if self._upper else "lower",
             validity="anytime",
             method=method,
             average=self.average,
         )
+
+    def _limit(self) -> float:
+        """The limit on the mean on the side that was shown.
+
+        Shown: the best of the threshold and the limits at the crossing and over all episodes, which
+        are of the deciding family and hold at every look together. Refuted: the threshold, since
+        the refuting process bets otherwise than those limits do.
+        """
+        threshold, upper = self.process.threshold, self._upper
+        if self.decision is None or self._latest:
+            return self._limit_at(self.seen.run, upper=upper)
+        shown = [threshold]
+        if self.decision == "below":
+            ends = (self.process.episodes, self.seen.run)
+            shown += [Fraction(self._limit_at(episodes, upper=upper)) for episodes in ends]
+        if upper:
+            return float_at_least(min(shown))
+        return float_at_most(max(shown))
+
+    @property
+    def _upper(self) -> bool:
+        """Whether the limit told is an upper one: on the side hoped for, unless it is refuted."""
+        return self.obligation.below != (self.decision == "above")
+
+    def _limit_at(self, episodes: int, *, upper: bool) -> float:
+        """That limit over the first episodes; of the deciding family on the side hoped for."""
+        ends = self._lowest[:episodes], self._highest[:episodes]
+        lo, hi = mean_limits(*ends, level=self.process.level)
+        return hi if upper else lo
 
     @property
     def average(self) -> tuple[float, float] | None:

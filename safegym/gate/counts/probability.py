@@ -23,9 +23,12 @@ class ProbabilityCount:
 
     level: of this attempt. look: episodes between two looks; with more than 1 (complete rounds of
     strata) the process is fed whole rounds only, which keeps it valid (docs/decisions/0012).
+    latest: the limit told is the one over all episodes alone, as plans of version 1 told it.
     """
 
-    def __init__(self, obligation: Obligation, level: float, look: int = 1) -> None:
+    def __init__(
+        self, obligation: Obligation, level: float, look: int = 1, *, latest: bool = False
+    ) -> None:
         if obligation.threshold is None:
             raise ValueError(f"{obligation.claim.id} has no threshold to count against.")
         self.obligation = obligation
@@ -33,6 +36,7 @@ class ProbabilityCount:
         self.seen = Seen()
         self.crossed_at: int | None = None
         self._look = look
+        self._latest = latest
         self._round = Seen()
 
     @property
@@ -124,28 +128,46 @@ class ProbabilityCount:
             method=self._method(),
         )
 
-    def _limit(self, refuted: bool) -> float:
+    def _limit(self, refuted: bool) -> Fraction:
         """The one-sided limit on the failure probability on the side that was shown.
 
-        An upper limit counts undecided episodes as failures, a lower one as safe; doubtful ones
-        only count for a lower one, as safe.
+        After a decision the better of the limits at the crossing and over all episodes: limits of
+        one e-process hold at every look together, so no later look takes back what is shown.
         """
         seen, level = self.seen, self.process.level
-        if refuted:
-            return lower_limit(seen.violations, seen.episodes + seen.doubtful, level=level)
-        return upper_limit(seen.violations + seen.undecided, seen.episodes, level=level)
+        now = _limit_at(seen, level, refuted=refuted)
+        if self.decision is None or self._latest:
+            return now
+        crossing, threshold = (
+            _limit_at(self.process, level, refuted=refuted),
+            self.process.threshold,
+        )
+        return max(crossing, now, threshold) if refuted else min(crossing, now, threshold)
 
-    def _claimed(self, limit: float, refuted: bool) -> float:
-        if self.obligation.below:
-            return limit
-        exact = 1 - Fraction(limit)
-        return float_at_least(exact) if refuted else float_at_most(exact)
+    def _claimed(self, limit: Fraction, refuted: bool) -> float:
+        """The limit in the claim's own terms, rounded outward."""
+        upper = self.obligation.below != refuted
+        exact = limit if self.obligation.below else 1 - limit
+        return float_at_least(exact) if upper else float_at_most(exact)
 
     def _method(self) -> str:
         methods = {"conditional": CONDITIONAL, "quantile": QUANTILE}
         method = methods.get(self.obligation.kind, METHOD) + (ROUNDS if self._look > 1 else "")
         at = self.crossed_at
         return method if at is None else f"{method}; crossed at episode {at}"
+
+
+def _limit_at(counts: Seen | EProcess, level: Fraction, *, refuted: bool) -> Fraction:
+    """The limit of the e-process family at these counts.
+
+    An upper limit counts undecided episodes as failures, a lower one as safe; doubtful ones only
+    count for a lower one, as safe.
+    """
+    if refuted:
+        episodes = counts.episodes + counts.doubtful
+        return Fraction(lower_limit(counts.violations, episodes, level=level))
+    worst = counts.violations + counts.undecided
+    return Fraction(upper_limit(worst, counts.episodes, level=level))
 
 
 def _feed(process: EProcess, seen: Seen) -> None:

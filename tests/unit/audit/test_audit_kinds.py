@@ -37,8 +37,9 @@ def test_the_kinds_are_those_of_the_design():
     assert set(KINDS) == {
         "run_resumed", "attempt_started", "attempt_closed", "checkpoint", "falsification",
         "spec_registered", "scenario_registered", "plan_registered", "policy_frozen",
-        "trace_shard", "verdict", "measurement", "evidence", "proof", "gate_decision", "penalty", "replay",
-        "rollback", "promotion", "waiver", "import", "review_signature", "tombstone", "run_closed",
+        "trace_shard", "verdict", "measurement", "evidence", "proof", "gate_decision", "penalty",
+        "replay", "rollback", "promotion", "waiver", "import", "review_signature", "tombstone",
+        "run_closed",
     }  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def test_bad_options_are_answered_in_words_before_anything_is_spent(
         ("[]", "does not hold strata"),
         ('{"strata": [{"name": "x", "weight": 0.5}]}', "write it as text, which is exact"),
         ('{"strata": [{"name": "x", "weight": "1/2"}]}', "must sum to 1"),
-        ('{"strata": [{"nam": "x"}]}', "malformed"),
+        ('{"strata": [{"nam": "x"}]}', "has 'nam', which is none of"),
         ('{"strata": [{"name": "x", "weight": "1", "parameters": {"y": [0, 1]}}]}', "not declare"),
     ],
 )

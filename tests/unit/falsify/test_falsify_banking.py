@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from falsify_models import idle, over, sum_of_pushes, tank, weighted
 
+from safegym.audit.log import AuditLog
 from safegym.check.falsify import falsify as search
 from safegym.check.statistics.ledger import AttemptLedger
 from safegym.errors import EvidenceError, GateError, RunFolderError
@@ -88,6 +89,16 @@ def test_a_run_on_another_scenario_is_refused(tmp_path):
     Trainer(SPEC, settings(), tmp_path / "run", NoGate()).run()
     with pytest.raises(GateError, match="trains on sha256"):
         falsify(tank(sum_of_pushes), idle(), bank=tmp_path / "run")
+
+
+def test_a_run_that_has_ended_is_refused_before_anything_is_searched(tmp_path):
+    out, heard = tmp_path / "run", []
+    Trainer(SPEC, settings(), out, NoGate()).run()
+    with AuditLog.create(out) as log:
+        log.close("finished")
+    with pytest.raises(GateError, match=r"has ended \(finished\) and would never replay"):
+        falsify(SPEC, idle(), bank=out, listener=heard.append)
+    assert not heard
 
 
 def test_a_run_that_has_not_begun_takes_the_finds_when_it_begins(tmp_path):

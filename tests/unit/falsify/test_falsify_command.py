@@ -1,6 +1,7 @@
 """`safegym falsify`: exit codes, files, replays."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from safegym.check.monitor import judge
 from safegym.cli.application import run
 from safegym.cli.falsify import narrowing
 from safegym.errors import SafegymError
+from safegym.formula.build import fraction, mean
+from safegym.formula.claim import Claim
 from safegym.scenario.registry import find
 from safegym.trace.model import Trace
 
@@ -93,3 +96,47 @@ def test_where_reads_a_range_a_number_and_the_seed() -> None:
     assert narrowing("gust=seed") == ("gust", None)
     with pytest.raises(SafegymError, match=r"write --where gust_peak=0:0\.2"):
         narrowing("gust=a:b")
+
+
+def test_a_find_whose_file_was_changed_is_not_replayed_as_violated(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "finds.json"
+    run([*PUSHED, "--claim", "cartpole.pole", "--budget", "20", "--out", str(path)])
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["results"][0]["finds"][0]["why"] = "The motor burnt."
+    path.write_text(json.dumps(document), encoding="utf-8")
+    capsys.readouterr()
+    assert run(["falsify", "--replay", str(path), "--policy", "bad:cartpole.pole"]) == 2
+    said = capsys.readouterr()
+    assert "its why is not that of the episode" in " ".join(said.err.split())
+    assert "motor" not in said.out
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--out", "{tmp}/none/finds.json"], "lies in a folder that does not exist"),
+        (["--out", "{tmp}"], "is a folder"),
+        (["--where", "gravity=1", "--where", "gravity=2"], "names gravity twice"),
+        (["--replay", "f.json", "--bank", "run"], "--bank is of a search"),
+        (["--replay", "f.json", "--claim", "cartpole.pole"], "--claim is of a search"),
+    ],
+)
+def test_what_could_not_be_heeded_is_refused_before_anything_runs(more, said, tmp_path, capsys):
+    assert run([*PUSHED, *(word.replace("{tmp}", str(tmp_path)) for word in more)]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_claims_that_no_episode_can_violate_are_left_out_and_told(capsys, monkeypatch) -> None:
+    spec = find("classic/cartpole-v0")
+    theta = spec.claims[0].signals[0]
+    average = Claim("cartpole.average", mean(fraction(theta < 10.0)) > 0.5)
+    both = replace(spec, claims=(spec.claims[0], average))
+    monkeypatch.setattr("safegym.scenario.registry.find", lambda name: both)
+    line = [*PUSHED, "--budget", "20"]
+    assert run([*line, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [each["claim_id"] for each in told["results"]] == ["cartpole.pole"]
+    assert "about a mean" in told["left_out"]["cartpole.average"]
+    assert run(line) == 1
+    assert "left out: Claim cartpole.average is about a mean" in capsys.readouterr().out
+    assert run([*line, "--claim", "cartpole.average"]) == 2

@@ -184,6 +184,61 @@ def test_a_replay_that_comes_out_otherwise_names_the_step():
         replace(find, seed=find.seed + 1).replay()
 
 
+def test_a_find_whose_claim_its_episode_keeps_is_refused():
+    """The episode is real and repeats; only the claim has been changed, with a right digest."""
+    find = found(weighted, 2.5)
+    kept = over(2.9, id="tank.other")
+    with pytest.raises(ScenarioError, match=r"tank\.other is satisfied on it, not violated"):
+        replace(find, claim=kept).replay()
+
+
+def test_a_find_under_the_name_of_another_claim_is_refused():
+    find = found(weighted, 2.5)
+    with pytest.raises(ScenarioError, match=r"has a claim tank\.over that states otherwise"):
+        replace(find, claim=over(0.5)).replay()
+    with pytest.raises(ScenarioError, match="give yours an id of its own"):
+        falsify(tank(weighted, 2.5), idle(), over(0.5))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"margin": -5.0},
+        {"margin": None},
+        {"witness": None},
+        {"components": ()},
+        {"why": "The brakes failed."},
+        {"steps": 3},
+        {"parameters": {}},
+        {"disturbance_seed": 5},
+    ],
+)
+def test_a_find_that_tells_otherwise_than_its_episode_is_refused(change):
+    (name,) = change
+    with pytest.raises(ScenarioError, match=rf"tells otherwise what it was: its {name} is not"):
+        replace(found(weighted, 2.5), **change).replay()
+
+
+def test_a_find_cannot_ask_for_a_longer_episode_than_its_claim_needs():
+    """A file that asks for 10**30 samples must not be run."""
+    with pytest.raises(ScenarioError, match=r"samples past the horizon, and tank\.over needs 0"):
+        replace(found(weighted, 2.5), tail=10**30).replay()
+
+
+def test_what_the_caller_fixed_away_from_neutral_is_told():
+    find = found(weighted, 2.5, where={"load": 1.75, "push[0]": 1.0})
+    assert [each.name for each in find.components] == ["push[0]", "load"]
+    assert "parameter load = 1.75 kg (neutral 0.5)" in str(find)
+    assert "everything neutral" not in str(find)
+    find.replay()
+
+
+def test_a_find_that_was_not_run_twice_says_so():
+    (find,) = falsify(tank(everything, -9.0), idle(), budget=1).finds
+    assert not find.confirmed
+    assert "not run a second time" in str(find)
+
+
 def test_a_scenario_that_does_not_repeat_itself_is_reported_with_the_step():
     spec = tank(sum_of_pushes, 0.5, drift=1e-3)
     with pytest.raises(ScenarioError, match=r"two different episodes .* at step 1, level is"):
@@ -206,6 +261,14 @@ def test_a_scenario_that_does_not_repeat_itself_is_reported_with_the_step():
         ({"components": [["x"]]}, "'components' is malformed"),
         ({"witness": {"time": 1}}, "'witness' is malformed"),
         ({"why": 3}, "'why' is malformed"),
+        ({"options": [1]}, "'options' is malformed: .* no JSON object"),
+        ({"options": {"parameters": "load"}}, "'options' is malformed: .* no JSON object"),
+        ({"options": {"parameters": {"load": 10**400}}}, "'options' is malformed"),
+        ({"margin": -(10**400)}, "'margin' is malformed"),
+        ({"parameters": None}, "'parameters' is malformed: None is no JSON object"),
+        ({"witness": [1]}, "'witness' is malformed"),
+        ({"claim": {"id": "tank.over"}}, "'claim' is malformed"),
+        ({"claim": 3}, "'claim' is malformed"),
         ({"more": 1}, "missing or unknown field: more"),
         ({"confirmed": "yes"}, "'confirmed' is malformed"),
     ],

@@ -102,7 +102,7 @@ def test_narrowing_away_from_neutral_makes_the_next_limit_neutral():
         ({"lode": 1.0}, "names 'lode'.*did you mean load"),
         ({"push[7]": 1.0}, r"names 'push\[7\]'.*did you mean push"),
         ({"load": (0.0, 3.0)}, "not inside the declared"),
-        ({"load": (1.0, 0.5)}, "not inside the declared"),
+        ({"load": (1.0, 0.5)}, "is empty; the lower limit comes first.*(0.5, 1)"),
         ({"load": "heavy"}, "give a number to fix it"),
         ({"load": True}, "give a number to fix it"),
         ({"load": (0.0, float("nan"))}, "give a number to fix it"),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from safegym.check.tail import tail_steps
 from safegym.formula.build import always, eventually, next_, once, rising
 from safegym.formula.nodes import (
     Always,
@@ -20,7 +21,6 @@ from safegym.formula.nodes import (
 )
 from safegym.formula.rewrite import to_steps
 from safegym.formula.terms import Signal, Window
-from safegym.gate.tail import tail_steps
 
 X = Signal("x") > 0
 DT = Fraction(1, 10)

@@ -190,3 +190,12 @@ def test_subset_simulation_stops_at_its_levels_and_where_all_are_alike() -> None
     run = subset(alike, 2, np.random.default_rng(12), samples=20, most_levels=5)
     assert run.episodes == 30
     assert (run.stopped, run.estimate, run.levels) == ("extinct", 0.0, ())
+
+
+def test_samples_below_a_level_that_fail_for_sure_are_failures_and_not_undecided() -> None:
+    def evaluate(points: Floats, seeds: Sequence[int]) -> list[Seen]:
+        return [Seen(float(u) - 0.99, u > 0.99 or u < 0.1, False, 1) for u in points[:, 0]]
+
+    run = subset(evaluate, 1, np.random.default_rng(10), samples=100, most_levels=9)
+    assert run.failing > 0
+    assert run.undecided == 0

@@ -125,3 +125,34 @@ def test_a_gate_refuses_evidence_that_is_asymptotic(found: RareEstimate, tmp_pat
     told = planted(tmp_path / "run", status=rare.status, validity=rare.validity)
     assert any("validity comes out as 'anytime', logged 'asymptotic'" in text for text in told)
     assert any("promoted without satisfied evidence on climb.top" in text for text in told)
+
+
+def test_replicates_that_all_say_the_same_give_no_limit() -> None:
+    """No scatter is no evidence of precision: all of 12 particles fail at p = 0.9 too."""
+    for value in (1.0, 0.125):
+        for scale in ("log", "plain"):
+            lo, hi, how = replicate_interval([value] * 4, 0.95, scale=scale)
+            assert (lo, hi) == (0.0, 1.0)
+            assert "do not differ" in how
+
+
+def test_no_failure_is_not_told_as_a_probability_of_zero(found: RareEstimate) -> None:
+    said = str(with_replicates(found, 0.0, 0.0, 0.0))
+    assert "no failure was met, which estimates nothing" in said
+    assert "about 0" not in said
+
+
+def test_limits_are_shown_rounded_outward(found: RareEstimate) -> None:
+    shown = dataclasses.replace(found, interval=(1.23456e-5, 6.54321e-4), bounded=None)
+    assert "[0.00001234, 0.0006544]" in str(shown)
+    bounded = str(WeightedMean(1.23456e-3, 6.54321e-3, 0.025, 5.0, 100))
+    assert "[0.001234, 0.006544]" in bounded
+
+
+def test_the_json_of_an_estimate_leaves_nothing_out(found: RareEstimate) -> None:
+    whole = dataclasses.replace(found, bounded=WeightedMean(0.0, 0.5, 0.025, 5.0, 100))
+    told = whole.to_json()
+    assert told["bounded"]["hi"] == 0.5
+    assert told["bounded"]["validity"] == "anytime"
+    assert told["threshold"] == found.threshold
+    assert told["versions"] == dict(found.versions)

@@ -10,16 +10,18 @@ import pytest
 from rare_chains import (
     HEIGHT,
     Climb,
+    Drawn,
     climb_claim,
     climb_spec,
     corner_probability,
     drawn_spec,
+    mean_and_error,
     reach_probability,
     still,
 )
 
 from safegym.check.rare import RareEstimate, estimate_rare
-from safegym.check.rare.inputs import assumptions_of, inputs_of
+from safegym.check.rare.inputs import assumptions_of, cube_of
 from safegym.check.rare.rollout import Rollouts
 from safegym.check.rare.subject import aim_of
 from safegym.errors import EvidenceError, ScenarioError, UnsupportedError
@@ -252,7 +254,7 @@ def test_a_scenario_without_inputs_cannot_be_searched(method: Any) -> None:
 
 def test_disturbances_are_moved_only_when_asked_and_the_law_is_said() -> None:
     spec = find("drone/corridor-v0")
-    left, moved = inputs_of(spec), inputs_of(spec, "uniform")
+    left, moved = cube_of(spec), cube_of(spec, "uniform")
     assert left.dimension == len(spec.parameters)
     assert moved.dimension == left.dimension + sum(each.pieces for each in spec.disturbances)
     assert any("each piece of each disturbance" in text for text in assumptions_of(moved))
@@ -262,14 +264,14 @@ def test_disturbances_are_moved_only_when_asked_and_the_law_is_said() -> None:
     _, info = env.reset(seed=1, options=options)
     assert info["parameters"].items() >= options["parameters"].items()
     assert info["disturbances"] == options["disturbances"]
-    assert inputs_of(spec).options(point[: left.dimension]).keys() == {"parameters"}
+    assert cube_of(spec).options(point[: left.dimension]).keys() == {"parameters"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"replicates": 2}, "replicates must be a whole number >= 3"),
-        ({"budget": 30}, "budget must be a whole number >= 200"),
+        ({"budget": 30}, "less than 20 episodes for each of 10 replicates; .* budget=200"),
         ({"method": "magic"}, "method='magic' is none of splitting, subset, importance"),
         ({"confidence": 1.0}, "confidence=1.0 must lie strictly between 0 and 1"),
         ({"alpha": 0.0}, "alpha=0.0 must lie strictly"),
@@ -289,7 +291,7 @@ def test_claims_without_a_failing_share_are_refused() -> None:
     claim = Claim("climb.mean", mean(fraction(HEIGHT >= 1.0)) >= 0.5)
     with pytest.raises(UnsupportedError, match="is about a mean"):
         estimate_rare(spec, still(), claim)
-    with pytest.raises(ScenarioError, match=r"has no claim 'x'; it has climb\.top"):
+    with pytest.raises(ScenarioError, match=r"has no claim 'x'; did you mean climb\.top"):
         estimate_rare(spec, still(), "x")
 
 
@@ -304,3 +306,52 @@ def test_gymnasium_wrappers_are_part_of_the_environment() -> None:
     exact = float(reach_probability(1, 6, Fraction(7, 20), 40))
     values = np.asarray(found.replicates)
     assert abs(values.mean() - exact) < 4 * values.std(ddof=1) / np.sqrt(6)
+
+
+class Counting:
+    """Counts its steps in a state that it writes into, as recurrent policies may."""
+
+    def __init__(self) -> None:
+        self.card = replace(still().card, name="counting")
+
+    def act(self, observations: Any, state: Any, starts: Any) -> tuple[Any, Any]:
+        counts = {"n": np.zeros(len(observations))} if state is None else state
+        counts["n"][starts] = 0.0
+        counts["n"] += 1.0
+        return np.tanh(counts["n"] / 20.0)[:, None].astype(np.float32), counts
+
+
+def test_clones_do_not_share_a_state_that_the_policy_writes_into() -> None:
+    exact = float(reach_probability(2, 5, Fraction(2, 5), 20))
+    found = estimate_rare(
+        climb_spec(2, 5, 0.4, 20), Counting(), "climb.top", budget=1000, replicates=20, particles=12
+    )
+    mean, error = mean_and_error(list(found.replicates))
+    assert abs(mean - exact) < 4 * error
+
+
+def test_with_a_guide_no_definite_failure_is_told_as_undecided() -> None:
+    found = estimate_rare(
+        climb_spec(2, 5, 0.4, 20),
+        still(),
+        "climb.top",
+        guide=always(HEIGHT > 0.5),
+        budget=300,
+        replicates=5,
+        particles=12,
+    )
+    assert found.hits > 0
+    assert found.undecided == 0
+    assert found.evidence().violations == found.hits
+
+
+def test_an_environment_that_had_other_inputs_than_it_was_given_is_refused() -> None:
+    class Stubborn(Drawn):
+        def reset(
+            self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        ) -> tuple[Any, dict[str, Any]]:
+            return super().reset(seed=seed)
+
+    spec = replace(drawn_spec(2, 1.9), make_env=lambda: Stubborn(2))
+    with pytest.raises(ScenarioError, match="the environment must honour reset"):
+        estimate_rare(spec, still(), spec.claims[0], method="subset", budget=300, replicates=3)

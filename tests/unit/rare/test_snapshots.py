@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
+from weakref import ref
 
 import gymnasium as gym
 import numpy as np
@@ -16,6 +17,7 @@ from safegym.check import live
 from safegym.check.monitor import Monitor
 from safegym.errors import ScenarioError
 from safegym.scenario.registry import find
+from safegym.scenario.signals.engine import mj
 from safegym.scenario.snapshot import capture, restore
 from safegym.scenario.wrap import recorded
 from safegym.trace.record import Recorder
@@ -314,3 +316,45 @@ def test_where_finished_traces_go_is_no_part_of_the_episode() -> None:
     run_on(env, itertools.repeat(np.zeros(1, np.float32)), 99)
     restore(env, held)
     assert len(traces) == 1
+
+
+class Compiled(gym.Env[Any, Any]):
+    """Compiles a new MuJoCo model at each reset, of a mass that the seed decides."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        ball = f"<freejoint/><geom size='.1' mass='{1 + (seed or 0)}'/>"
+        world = f"<worldbody><body pos='0 0 1'>{ball}</body></worldbody>"
+        self.model = mj.MjModel.from_xml_string(f"<mujoco>{world}</mujoco>")
+        self.data = mj.MjData(self.model)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        mj.mj_step(self.model, self.data)
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+
+def test_models_compiled_at_each_reset_are_never_taken_for_one_that_is_gone() -> None:
+    """Python gives the number of an object that is gone to a new one, soon and often."""
+    env, numbers = Compiled(), list[tuple[int, int]]()
+    first: ref[Any] | None = None
+    for seed in range(60):
+        env.reset(seed=seed)
+        first = first or ref(env.model)
+        numbers.append((id(env.model), id(env.data)))
+        env.step(0)
+        at, masses = env.data.qpos.copy(), env.model.body_mass.copy()
+        held = capture(env)
+        env.step(0)
+        env.model.body_mass[:] = 7.0
+        restore(env, held)
+        assert env.data.qpos.tolist() == at.tolist()
+        assert env.model.body_mass.tolist() == masses.tolist()
+    assert len({data for _, data in numbers}) < 60
+    assert first is not None
+    assert first() is None  # nothing keeps a model whose episode is over

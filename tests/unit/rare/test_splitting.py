@@ -1,5 +1,6 @@
 """Splitting on chains, against exact probabilities from a linear system in rational numbers."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -96,3 +97,27 @@ def test_levels_that_tell_nothing_leave_plain_sampling() -> None:
 def test_one_seed_gives_one_estimate() -> None:
     one, two = (runs(Walker(1, 8, 0.4), 3, 20, 2) for _ in range(2))
     assert one == two
+
+
+class Lowest(Walker):
+    """Levels that have nothing to do with failing, as another formula's may: minus the least state.
+
+    So paths that fail for sure are killed too.
+    """
+
+    def branch(self, path: Trail, level: float, seed: int) -> Trail:
+        at = next(n for n, state in enumerate(path.states) if -state - 0.5 > level)
+        return path if at == len(path.states) - 1 else self._on(path.states[: at + 1], seed)
+
+    def _on(self, states: tuple[int, ...], seed: int) -> Trail:
+        trail = super()._on(states, seed)
+        return replace(trail, level=-min(trail.states) - 0.5)
+
+
+def test_killed_paths_that_fail_for_sure_are_failures_and_not_undecided() -> None:
+    exact = float(ruin_probability(3, 5, Fraction(2, 5)))
+    found = runs(Lowest(3, 5, 0.4), 1500, 12, 3)
+    mean, error = mean_and_error(estimates(found))
+    assert abs(mean - exact) < 4 * error
+    assert sum(run.failing for run in found) > 0
+    assert sum(run.undecided for run in found) == 0

@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenario_models import Walk, follow, follower, walk
 
+from safegym.errors import ScenarioError
 from safegym.policy.base import PolicyCard
 from safegym.scenario.campaign import LOST_AT_FIRST, Campaign
+from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.lost import is_lost
 from safegym.scenario.runner import Runner, Task
+from safegym.scenario.spec import Parameter
 from safegym.scenario.staging import Staging
 
 
@@ -141,15 +144,47 @@ def test_only_a_campaign_that_never_saw_a_sample_is_given_up(lost):
 
 
 def test_a_lost_episode_keeps_the_parameters_that_were_asked_for():
-    spec = walk(partial(Walk, faults={3: "reset"}))
+    spec = walk(
+        partial(Walk, faults={3: "reset"}),
+        parameters=(Parameter("tilt", "m", 0.0, 9.0),),
+        disturbances=(Disturbance("gust", "N", -1.0, 1.0, 2),),
+    )
     with Campaign(
         spec,
         follower(),
         seed_of=lambda index: index,
-        options_of=lambda index: {"parameters": {"tilt": float(index)}},
+        options_of=lambda index: {
+            "parameters": {"tilt": float(index)},
+            "disturbances": {"gust": [0.5, -0.5]},
+        },
         tail=0,
         episodes=5,
     ) as campaign:
         found = dict(campaign)
-    assert dict(found[3].parameters) == {"tilt": 3.0}
+    assert dict(found[3].parameters) == {"tilt": 3.0, "gust[0]": 0.5, "gust[1]": -0.5}
     assert np.all(found[3].signals["level"] == 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"parameters": {"tlit": 1.0}}, r"Episode 1 is not begun: There is no parameter 'tlit'"),
+        ({"parameters": {"tilt": 9.5}}, r"Episode 1 is not begun: Parameter tilt = 9\.5 m lies"),
+        ({"parametres": {}}, "Episode 1 is not begun: There is no option 'parametres'"),
+    ],
+)
+def test_options_that_are_not_declared_are_refused_before_their_episode(options, said):
+    """Walk takes whatever it is given, so that nobody else would refuse them."""
+    spec = walk(parameters=(Parameter("tilt", "m", 0.0, 9.0),))
+    with (
+        Campaign(
+            spec,
+            follower(),
+            seed_of=lambda index: index,
+            options_of=lambda index: options if index else {},
+            tail=0,
+            episodes=5,
+        ) as campaign,
+        pytest.raises(ScenarioError, match=said),
+    ):
+        list(campaign)

@@ -144,7 +144,7 @@ def test_a_wrapped_environment_steps_by_its_own_step():
     hands = Hands(np.zeros((4, 2), np.float32))
     stage = Staging(walk()).stage()
     stage.env.reset(seed=1)
-    hands.take(2, stage.recorder, np.zeros(2))
+    hands.take(2, stage.recorder)
     assert hands.hold([2])
     assert not hands.hold([2, 3])
     hands.let_go(2)

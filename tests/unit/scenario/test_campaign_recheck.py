@@ -12,6 +12,7 @@ from safegym.scenario.campaign import Campaign
 from safegym.scenario.determinism import first_difference, recheck
 from safegym.scenario.lost import is_lost
 from safegym.scenario.record import record
+from safegym.scenario.spec import Parameter
 
 
 def seed_of(index):
@@ -57,7 +58,7 @@ def test_an_environment_that_remembers_is_named_with_episode_step_and_signal():
 
 
 def test_options_are_given_again_and_others_give_another_episode():
-    spec = walk(Tilted)
+    spec = walk(Tilted, parameters=(Parameter("tilt", "m", 0.0, 9.0),))
     trace = record(spec, follower(), 5, options={"parameters": {"tilt": 2.0}})
     given = {"parameters": {"tilt": 2.0}}
     assert recheck(spec, follower(), [(0, 5, given, trace)]) == ()

@@ -145,7 +145,7 @@ def test_the_recorder_keeps_disturbances_whole_and_exact():
     assert len(repr(values)) > 500
     options = {"disturbances": {"gust": values}}
     for make_env in (Blown, Walk):  # told by info, or by the options alone
-        trace = record(walk(make_env), follower(), 7, options=options)
+        trace = record(walk(make_env, disturbances=(LONG,)), follower(), 7, options=options)
         assert [trace.parameters[f"gust[{piece}]"] for piece in range(40)] == values
         assert [event for event in trace.events if event.kind == "option"] == []
         again = Trace.from_text(trace.to_text())
@@ -156,7 +156,7 @@ def test_the_recorder_keeps_disturbances_whole_and_exact():
 
 def test_disturbances_are_in_the_digest_of_the_trace():
     one, other = ({"disturbances": {"gust": [value] * 40}} for value in (0.5, 0.5 + 2**-52))
-    spec = walk(Blown)
+    spec = walk(Blown, disturbances=(LONG,))
     assert record(spec, follower(), 7, options=one) != record(spec, follower(), 7, options=other)
     assert record(spec, follower(), 7, options=one) == record(spec, follower(), 7, options=one)
 
@@ -179,7 +179,8 @@ def test_the_recorder_refuses_disturbances_that_are_no_lists_by_name(bad):
 
 
 def test_options_of_a_trace_without_disturbances_have_none():
-    trace = record(walk(), follower(), 7, options={"parameters": {"mass": 1.5}})
+    spec = walk(parameters=(Parameter("mass", "kg", 1.0, 2.0),))
+    trace = record(spec, follower(), 7, options={"parameters": {"mass": 1.5}})
     assert options_of(trace) == {"parameters": {"mass": 1.5}, "disturbance_seed": 0}
 
 
@@ -203,3 +204,50 @@ def test_what_was_drawn_is_what_its_own_telling_draws_again(parameters, disturba
     flat = draw({"parameters": {**first.parameters, **pieces}}, seed=9)
     assert first == nested == flat
     assert {key: first.parameters[key] for key in parameters} == parameters
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"parameters": {"mess": 1.5}}, "There is no parameter 'mess'; did you mean mass"),
+        ({"parameters": {"mass": 2.5}}, r"Parameter mass = 2\.5 kg lies outside \[1, 2\] kg"),
+        ({"parameters": {"mass": "1.5"}}, "Parameter mass is '1.5'; give a number in kg"),
+        ({"disturbances": {"gust": [0.0]}}, "There is no disturbance 'gust'"),
+        ({"paramters": {}}, "There is no option 'paramters'"),
+        ({"disturbance_seed": 1.5}, "disturbance_seed must be a whole number >= 0, found 1.5"),
+        ([1], "options= is \\[1\\]; write a mapping"),
+    ],
+)
+def test_a_recording_refuses_options_that_the_scenario_does_not_declare(options, said):
+    """Walk takes whatever it is given, so that nobody else would refuse them."""
+    spec = walk(parameters=(Parameter("mass", "kg", 1.0, 2.0),))
+    with pytest.raises(ScenarioError, match=said):
+        record(spec, follower(), 7, options=options)
+
+
+def test_further_options_are_taken_where_the_scenario_names_them():
+    trace = record(walk(options=("level",)), follower(), 7, options={"level": 3})
+    assert [event.detail for event in trace.events if event.kind == "option"] == ["level=3"]
+
+
+class Partial(Walk):
+    """Tells one of the two parameters that it was given."""
+
+    def reset(self, *, seed=None, options=None):
+        observation, _ = super().reset(seed=seed)
+        return observation, {"parameters": {"mass": 1.5}}
+
+
+MASS_AND_DRAG = (Parameter("mass", "kg", 1.0, 2.0), Parameter("drag", "N", 0.0, 1.0))
+
+
+def test_a_trace_tells_what_was_given_even_where_the_environment_does_not():
+    spec = walk(Partial, parameters=MASS_AND_DRAG)
+    trace = record(spec, follower(), 7, options={"parameters": {"mass": 1.5, "drag": 0.25}})
+    assert dict(trace.parameters) == {"mass": 1.5, "drag": 0.25}
+
+
+def test_a_recording_whose_environment_had_other_inputs_is_refused():
+    spec = walk(Partial, parameters=MASS_AND_DRAG)
+    with pytest.raises(ScenarioError, match=r"mass = 1\.25, and the episode says it had 1\.5"):
+        record(spec, follower(), 7, options={"parameters": {"mass": 1.25}})

@@ -127,8 +127,8 @@ class Restless(Blown):
             Silent,
             [
                 'The trace does not tell height; return it in the info of reset: {"parameters"',
-                "height was given as 1 m, and the trace tells nothing",
-                "wind[0] was given as -1 m, and the trace tells nothing",
+                "height was given as 1 m, and reset tells nothing",
+                "wind[0] was given as -1 m, and reset tells nothing",
             ],
         ),
         (
@@ -148,7 +148,7 @@ class Restless(Blown):
             Faulty,
             [
                 "Fault slip is 0.25 without being asked for, not 0",
-                "slip was given as 0 m, and the trace tells 0.25",
+                "slip was given as 0 m, and reset tells 0.25",
                 "Moving slip from 0 to 0.5 m changes no signal",
             ],
         ),

@@ -1,5 +1,6 @@
 """Units of work: the same result whoever runs them, and merged only where that means something."""
 
+import json
 import pickle
 from collections import Counter
 from dataclasses import replace
@@ -179,3 +180,55 @@ def test_a_unit_that_gives_something_else_is_named_with_episode_and_step():
 def test_a_judge_that_changed_its_mind_is_told_apart_from_a_changed_episode(whole):
     with pytest.raises(UnitMismatchError, match="same traces and another count of claim low"):
         verify_unit(whole, SPEC, POLICY, lambda trace: {**judge(trace), "low": "safe"})
+
+
+def test_a_judge_that_is_silent_on_some_episodes_is_refused():
+    def half(trace):
+        found = judge(trace)
+        return found if trace.steps > 6 else {"low": found["low"]}
+
+    with pytest.raises(ScenarioError, match="short on some episodes and not on others"):
+        run_unit(unit(), SPEC, POLICY, half)
+
+
+def test_a_result_that_was_stored_or_sent_is_the_same_result(whole):
+    assert UnitResult.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    total = merge([whole])
+    assert pickle.loads(pickle.dumps(total)) == total
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v["counts"]["low"].update(safe=0), "add up to .* for 24 episodes"),
+        (lambda v: v["counts"]["low"].update(safe=-1), "The counts of low in 0..23 are"),
+        (lambda v: v["traces"].pop(), "has 23 traces for 24 episodes"),
+        (lambda v: v["traces"].reverse(), "it was changed after it was written"),
+        (lambda v: v.update(steps=v["steps"] + 1), "it was changed after it was written"),
+        (lambda v: v["unit"].update(root="8"), "it was changed after it was written"),
+        (lambda v: v["unit"].update(first=-1), "needs 0 <= first < stop"),
+        (lambda v: v.pop("digest"), "This is no result of a work unit"),
+        (lambda v: v["unit"].pop("tail"), "This is no result of a work unit"),
+        (lambda v: v["unit"].update(root=float("inf")), "This is no result of a work unit"),
+    ],
+)
+def test_a_stored_result_that_was_changed_is_refused(whole, change, message):
+    values = json.loads(json.dumps(whole.to_json()))
+    change(values)
+    with pytest.raises(ScenarioError, match=message):
+        UnitResult.from_json(values)
+
+
+def test_results_with_holes_or_of_other_claims_are_not_merged(whole):
+    left, right = (run_unit(part, SPEC, POLICY, judge) for part in unit().split(12))
+    short = replace(right, traces=right.traces[:-1])
+    with pytest.raises(ScenarioError, match=r"unit 12\.\.23 has 11 traces for 12 episodes"):
+        merge([left, short])
+    fewer = replace(right, counts={**right.counts, "low": {"safe": 3}})
+    with pytest.raises(ScenarioError, match=r"low in unit 12\.\.23 add up to 3 for 12 episodes"):
+        merge([left, fewer])
+    other = replace(right, counts={"low": right.counts["low"]})
+    with pytest.raises(ScenarioError, match=r"count different claims \(short\)"):
+        merge([left, other])
+    assert merge([left, right]).counts == whole.counts

@@ -125,6 +125,7 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "each of a screen": lambda x: Screen(3).update_each(x),
     "each of two sides": lambda x: TwoSidedEProcess(0.1, 0.05).update_each(x),
     "each of a sample": lambda x: FixedSample(3).update_each(x),
+    "each of strata": lambda x: StratifiedEProcess(0.1, 0.05, [0.5, 0.5]).update_each(x),
     "each of many": lambda x: EProcesses([0.1], [0.05]).update(x),
     "number of a claim": lambda x: EProcesses([0.1], [0.05]).decision(x),
     "process of a claim": lambda x: EProcesses([0.1], [0.05]).process(x),
@@ -259,7 +260,13 @@ def test_many_processes_refuse_what_no_run_can_give_and_survive_tiny_thresholds(
     open_ = [[0], [0], [10**15], [0], [0]]
     found = EProcesses.from_state(state | {"counts": open_})
     assert found.process(0).undecided == 10**15
-    assert found.update(["safe"]).tolist() == [0] or found.open == 1
+    for row in (["safe"], ["undecided"]):
+        with pytest.raises(EvidenceError, match=r"at most 10\^15"):
+            found.update(row)  # type: ignore[arg-type]  # names
+    almost = EProcesses.from_state(
+        state | {"counts": [[0], [10**5], [10**14], [0], [0]]} | {"decisions": ["above"]}
+    )
+    assert almost.update(["safe"]).tolist() == [2]
     with pytest.raises(EvidenceError, match=r"10\^15"):
         EProcesses.from_state(state | {"counts": [[10**15], [1], [0], [0], [0]]})
     with pytest.raises(EvidenceError, match="Claim 1 of 1: claims are numbered from 0"):

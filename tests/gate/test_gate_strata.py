@@ -65,6 +65,7 @@ def attempted(folder: Path, spec: ScenarioSpec, plan: GatePlan, name: str = "one
         (lambda: Stratum("x", "1", {"wind": [2.0, 2.0]}), r"empty range .* faults="),
         (lambda: Stratum("x", "1", {"wind": [3.0]}), r"write parameters={\"wind\""),
         (lambda: Stratum("x", "1", {"wind": [0.0, math.inf]}), "no finite number"),
+        (lambda: Stratum("x", "1", {}, {"stuck": [0, 1]}), r"finite number: .* faults={\"stuck\""),  # type: ignore[dict-item]
         (lambda: Stratum("x", "1", {"wind": [0, 1]}, {"wind": 1.0}), "both as a range and as a"),
         (lambda: Strata((Stratum("x", "1/1000003"), Stratum("y", "1000002/1000003"))), "7/10 and"),
     ],
