@@ -231,3 +231,25 @@ def test_one_frozen_policy_certified_in_two_run_folders_gives_two_intact_trails(
             log.close("certified")
         report = verify(tmp_path / name, keys=[default_key()], rederive=rederive)
         assert report.result == "intact", report.steps
+
+
+def test_an_attempt_that_no_clean_run_could_pass_is_not_begun_and_stops_the_run(
+    tmp_path: Path,
+) -> None:
+    keeper = gate(tmp_path, cap=400, screen_episodes=10)
+    assert asked(keeper, 1, lucky()).action == "hold"
+    decision = asked(keeper, 2, GOOD)
+    assert decision.action == "stop"
+    assert decision.reasons[0].startswith("At most 400 episodes cannot certify: attempt 2 takes")
+    assert [item.number for item in keeper.tried] == [1]
+    assert len(keeper.certifier.ledger.attempts()) == 1
+    assert keeper.at_end(Epoch(3)).action == "stop"
+    assert len(keeper.certifier.ledger.attempts()) == 1
+
+
+def test_evidence_in_a_line_rounds_its_limit_outward(tmp_path: Path) -> None:
+    (item,) = asked(gate(tmp_path), 1, GOOD).evidence
+    assert str(item) == (
+        "chain.safe: satisfied, estimated at confidence 0.9696, at most 0.009992; 0 violated and "
+        "0 undecided of 377 episodes"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mixed import any_, given, mixed_spec
-from test_strata import attempted, mix
+from test_gate_strata import attempted, mix
 
 from safegym.audit.read import read_log
 from safegym.audit.record import AuditRecord

@@ -7,6 +7,7 @@ import pytest
 
 from safegym.audit.archive import StoredZip
 from safegym.audit.bundle import export
+from safegym.audit.cover import _shard_of
 from safegym.audit.limits import Limits
 from safegym.audit.log import AuditLog
 from safegym.audit.read import read_log
@@ -174,3 +175,9 @@ def test_an_empty_archive_in_the_layout_has_no_log(tmp_path):
     archive = StoredZip(place, Limits())
     assert archive.names == ()
     archive.close()
+
+
+def test_files_beside_a_shard_are_told_apart_from_files_that_nobody_should_trust():
+    assert _shard_of("traces/a-00000.index.parquet") == "traces/a-00000.arrow"
+    assert _shard_of("traces/a-00000.seal.json") == "traces/a-00000.arrow"
+    assert _shard_of("report.html") == ""
