@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from safegym.cli.chosen import chosen_claims
 from safegym.cli.console import (
     Exit,
     err,
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 def certify(
     name: Annotated[str, typer.Argument(help="Scenario, e.g. drone/corridor-v0.")],
     policy: Annotated[str | None, typer.Option(help=OPTION_HELP)] = None,
+    claim: Annotated[
+        list[str] | None, typer.Option(help="Only this claim of the scenario; repeatable.")
+    ] = None,
+    formula: Annotated[
+        list[str] | None,
+        typer.Option("--formula", "-f", help='A statement, e.g. "prob(eventually(x > 1)) < 0.01".'),
+    ] = None,
+    confidence: Annotated[
+        float | None, typer.Option(help="Confidence of the statements given by --formula.")
+    ] = None,
     budget: Annotated[int, typer.Option(help="Most episodes of the attempt.", min=1)] = 3_000,
     lift: Annotated[
         float | None, typer.Option(help="Certify trace-level claims as prob(phi) >= LIFT.")
@@ -68,6 +79,7 @@ def certify(
     from safegym.gate.certify import certification_setting, certify_setting
     from safegym.gate.plan import GatePlan
     from safegym.gate.strata_file import read_strata
+    from safegym.scenario.registry import find
 
     mix = None if strata is None else read_strata(strata)
     fixed = GatePlan(
@@ -78,8 +90,10 @@ def certify(
         strata=mix,
         cap=budget,
     )
+    spec = find(name)
     setting = certification_setting(
-        name,
+        spec,
+        claims=chosen_claims(spec, claim or [], formula or [], confidence),
         budget=budget,
         plan=fixed,
         workers=workers,

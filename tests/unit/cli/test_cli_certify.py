@@ -140,3 +140,43 @@ def test_a_declared_mix_is_run_shown_by_stratum_and_verifies(
     assert "calm 7/10 0 of 266" in shown
     assert "certified except invariants, observed" in shown
     assert run(["audit", "verify", str(out)]) == 0
+
+
+def test_a_statement_given_as_text_is_planned_and_certified_at_its_own_confidence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ("--formula", "prob(eventually(abs(pole_angle) > 0.2{rad})) < 0.01")
+    status, plan = told(capsys, "certify", CART, *asked, "--confidence", "0.99", "--plan")
+    assert status == 0
+    assert [(item["claim_id"], item["clean"]) for item in plan["claims"]] == [("formula.1", 543)]
+    status, found = told(
+        capsys, "certify", CART, *asked, "--confidence", "0.99", "--policy", "good"
+    )
+    assert (status, found["outcome"]) == (0, "certified")
+    assert [item["claim_id"] for item in found["evidence"]] == ["formula.1"]
+
+
+def test_one_claim_of_the_scenario_can_be_asked_for_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = find(CART).claims[0].id
+    _, plan = told(capsys, "certify", CART, "--claim", name, "--plan")
+    assert [item["claim_id"] for item in plan["claims"]] == [name]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--claim", "nosuch"], "has no claim 'nosuch'; its claims are"),
+        (["--confidence", "0.99"], "--confidence belongs to statements given as text"),
+        (["-f", "prob(x > 0) < 2"], "must lie strictly between 0 and 1"),
+        (["-f", "prob(nosuch > 0) < 0.1"], "nosuch"),
+        (["-f", "prob(eventually(cart_position > 1{m})) < 0.1", "--confidence", "1"], "confidence"),
+    ],
+)
+def test_claims_that_cannot_be_meant_are_refused_before_anything_runs(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["certify", CART, "--policy", "good", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert attempts() == 0
