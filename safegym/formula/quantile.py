@@ -101,7 +101,7 @@ def check_quantile(formula: object, q: object) -> float:
     """Returns q. Raises TypeError or FormulaError unless `quantile(formula, q)` has a meaning."""
     if not is_formula(formula):
         not_a_formula("quantile", formula)
-    found = share_of_episodes(q, "quantile's q")
+    found = share_of_episodes(q, "quantile's q", "; for 5 of 100 write 0.05")
     if isinstance(formula, Fraction):
         raise FormulaError(
             f"`{short(formula)}` is a bound on a share of the episode; its margin is a share of "

@@ -101,7 +101,10 @@ def labelled_interval(
         )
     successes, total = count(k, "k"), episode_count(n, "n")
     if successes > total:
-        raise EvidenceError(f"k = {successes} of n = {total}: more events than episodes.")
+        raise EvidenceError(
+            f"k = {successes} of n = {total}: more events than episodes; write interval(k, n) with "
+            f"k <= n, for example interval({total}, {successes})."
+        )
     if not one_of(method, VALIDITY):
         raise EvidenceError(
             f"method = {method!r} is not one of {', '.join(VALIDITY)}. Wald and Wilson intervals "
