@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from safegym_predicates.signals import CLEARANCE
 
-sys.path.remove(str(Path(__file__).resolve().parent))  # its coverage.py hides numba's
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "unit" / "rare"))
 
 from rare_chains import (

@@ -192,3 +192,19 @@ def test_a_policy_without_a_digest_is_refused_before_anything_is_spent() -> None
         certify(acted_spec(), Model(None), budget=400)
     setting = make_setting(acted_spec(), Gate())
     assert AttemptLedger(setting.spec.digest, setting.claims_digest).attempts() == ()
+
+
+def test_a_real_vec_normalize_that_still_moves_is_refused_and_its_frozen_policy_is_certified() -> (
+    None
+):
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    from safegym.policy.sb3 import freeze
+
+    spec = acted_spec()
+    behind = VecNormalize(DummyVecEnv([spec.make_env]))
+    model = PPO("MlpPolicy", behind, n_steps=8, batch_size=8, device="cpu")
+    with pytest.raises(PolicyError, match=r"normaliser \(VecNormalize\) that still moves"):
+        certify(spec, model, budget=400)
+    assert [item.status for item in certify(spec, freeze(model), budget=400)] == ["satisfied"]
