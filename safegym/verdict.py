@@ -205,6 +205,9 @@ class Evidence:
 
     def __str__(self) -> str:
         """One line; limits rounded outward, the confidence down."""
+        if self.kind == "proved" and not self.episodes:
+            shown = {"satisfied": "proved", "violated": "refuted", "inconclusive": "not proved"}
+            return f"{self.claim_id}: {self.status}, {shown[self.status]}; {self.method}"
         counted = f"{self.violations} violated and {self.undecided} undecided of {self.episodes}"
         head = f"{self.claim_id}: {self.status}, {self.kind}"
         if self.confidence is not None:

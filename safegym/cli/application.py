@@ -9,7 +9,18 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from safegym.cli import audit, certify, check, claims, falsify, record, report, scenarios, train
+from safegym.cli import (
+    audit,
+    certify,
+    check,
+    claims,
+    falsify,
+    prove,
+    record,
+    report,
+    scenarios,
+    train,
+)
 from safegym.cli.console import Exit, err, print_json, shown
 from safegym.errors import SafegymError
 from safegym.version import __version__
@@ -53,6 +64,7 @@ app.command("check")(check.check)
 app.command("train")(train.train)
 app.command("certify")(certify.certify)
 app.command("falsify")(falsify.falsify)
+app.command("prove")(prove.prove)
 app.command("report")(report.report)
 
 

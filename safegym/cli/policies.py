@@ -8,7 +8,7 @@ from safegym.scenario.spec import ScenarioSpec
 
 OPTION_HELP = (
     "good, bad:CLAIM or a baseline's name (scripted policies of the scenario), a frozen policy "
-    "folder of a run, or an SB3 .zip with --trust-pickle."
+    "folder, a tree's .json file, or an SB3 .zip with --trust-pickle."
 )
 
 
@@ -26,10 +26,12 @@ def load(
         return maker()
     path = Path(name)
     if path.exists():
-        from safegym.policy.sb3 import load_policy, load_zip
-
         if path.suffix == ".zip":
+            from safegym.policy.sb3 import load_zip
+
             return load_zip(path, algorithm=algorithm, trust_pickle=trust_pickle)
+        from safegym.policy.loading import load_policy
+
         return load_policy(path)
     known = ", ".join(key for key, value in ready.items() if value is not None) or "none"
     raise PolicyError(

@@ -1,13 +1,31 @@
-"""Declared dynamics: a plant's next state as terms, one source for every backend."""
+"""Declared dynamics: a plant's next state as terms, one source for every backend.
+
+Terms are those of formulas and, beside them, `if_(condition, then, otherwise)` of
+`safegym.formula.choice`: a `Choice` node, of the fields `condition` (an `Atom`), `then` and
+`otherwise`, anywhere in a term of `next` or `observation`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+from safegym.digest import digest_text
 from safegym.errors import FormulaError
-from safegym.formula.expression import short
-from safegym.formula.terms import Signal, Term, signals_of
+from safegym.formula.choice import Choice, choices_of
+from safegym.formula.declared import (
+    check_keys,
+    check_reads,
+    check_signals,
+    check_unit,
+    declaration_lines,
+    unit_of,
+)
+from safegym.formula.terms import Signal, Term, term
 from safegym.rational import Exact, exact
+
+LANGUAGE = "safegym dynamics 1"
+"""First line of the text that a digest is over."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -16,9 +34,10 @@ class Dynamics:
 
     states, actions, disturbances: scalar signals. The bounds of an action are what the deployed
     system clips it to; those of a disturbance (required) are the set it stays in, whatever the
-    time. next: state's name -> term over all of them. observation: what the policy sees, in order,
-    as terms over the states (the states themselves by default). dt: seconds from one state to the
-    next. Raises FormulaError for anything that does not fit.
+    time. next: state's name -> term over all of them, in the state's unit or without one.
+    observation: what the policy sees, in order, as terms over the states (the states themselves by
+    default). dt: seconds from one state to the next. Raises FormulaError for anything that does
+    not fit, UnitError for a next state in another unit than the state's.
     """
 
     name: str
@@ -45,47 +64,65 @@ class Dynamics:
         object.__setattr__(self, "actions", tuple(actions))
         object.__setattr__(self, "disturbances", tuple(disturbances))
         object.__setattr__(self, "dt", exact(dt))
+        what = f"Dynamics {name}"
+        if self.dt <= 0:
+            raise FormulaError(f"{what}: dt must be above 0 s, found {dt}.")
+        check_signals(what, self.signals, self.disturbances)
+        check_keys(what, next, self.states, "next")
         seen = tuple(states) if observation is None else tuple(observation)
-        object.__setattr__(self, "observation", seen)
-        self._check_names(next)
-        object.__setattr__(self, "next", tuple(next[signal.name] for signal in states))
-        self._check_terms()
+        object.__setattr__(self, "observation", tuple(term(each) for each in seen))
+        terms = tuple(term(next[signal.name]) for signal in states)
+        object.__setattr__(self, "next", terms)
+        check_reads(what, terms, self.signals)
+        check_reads(f"{what}: observation", self.observation, self.states)
+        for signal, each in zip(self.states, terms, strict=True):
+            check_unit(what, f"the state {signal.name}", each, unit_of(signal))
 
     @property
     def signals(self) -> tuple[Signal, ...]:
         """States, then actions, then disturbances."""
         return (*self.states, *self.actions, *self.disturbances)
 
-    def _check_names(self, given: Mapping[str, Term]) -> None:
-        names = [signal.name for signal in self.signals]
-        if len(set(names)) < len(names):
-            raise FormulaError(f"Dynamics {self.name}: a signal is declared twice among {names}.")
-        wanted = {signal.name for signal in self.states}
-        if set(given) != wanted:
-            raise FormulaError(
-                f"Dynamics {self.name}: next= gives {sorted(given)}, the states are "
-                f"{sorted(wanted)}; give one term for each state."
-            )
-        for signal in self.signals:
-            if signal.shape:
-                raise FormulaError(
-                    f"Dynamics {self.name}: {signal.name} is a vector; declare a scalar signal for "
-                    "each of its components."
-                )
-        for signal in self.disturbances:
-            if signal.bounds is None:
-                raise FormulaError(
-                    f"Dynamics {self.name}: disturbance {signal.name} has no bounds; declare "
-                    f"Signal({signal.name!r}, bounds=(-0.1, 0.1))."
-                )
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The distinct `if`s of the next state and the observation, parts first."""
+        found = dict.fromkeys(
+            each for root in (*self.next, *self.observation) for each in choices_of(root)
+        )
+        return tuple(found)
 
-    def _check_terms(self) -> None:
-        known = set(self.signals)
-        for terms, allowed in ((self.next, known), (self.observation, set(self.states))):
-            for each in terms:
-                for signal in signals_of(each):
-                    if signal not in allowed:
-                        raise FormulaError(
-                            f"Dynamics {self.name}: `{short(each)}` reads {signal.name}, which is "
-                            "not declared there."
-                        )
+    @property
+    def text(self) -> str:
+        """Canonical text: everything that decides what the plant does."""
+        steps = zip(self.states, self.next, strict=True)
+        return "\n".join(
+            (
+                LANGUAGE,
+                f"name {self.name}",
+                f"dt {self.dt}",
+                *declaration_lines("state", self.states),
+                *declaration_lines("action", self.actions),
+                *declaration_lines("disturbance", self.disturbances),
+                *(f"next {signal.name} = {each}" for signal, each in steps),
+                *(f"observation {each}" for each in self.observation),
+            )
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical text."""
+        return digest_text(self.text)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON value that says the whole model, for logs and evidence."""
+        return {
+            "name": self.name,
+            "dt": str(self.dt),
+            "states": [signal.name for signal in self.states],
+            "actions": [signal.name for signal in self.actions],
+            "disturbances": [signal.name for signal in self.disturbances],
+            "next": [str(each) for each in self.next],
+            "observation": [str(each) for each in self.observation],
+            "text": self.text,
+            "digest": self.digest,
+        }

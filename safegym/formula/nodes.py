@@ -21,6 +21,7 @@ from safegym.formula.formulas import (
     is_formula,
     joined,
 )
+from safegym.formula.interning import postorder
 from safegym.formula.terms import Term, check_scalar, common_unit, signals_of
 from safegym.formula.traps import not_a_formula
 
@@ -113,6 +114,8 @@ class Atom(Formula):
                 f"`{short(left)} {comparison} {short(right)}` reads no signal; write `true` or "
                 "`false` for a constant."
             )
+        _check_judged(left)
+        _check_judged(right)
         own = None if scale is None else positive(scale, "An atom's scale")
         return cls._intern(left, comparison, right, own)
 
@@ -296,6 +299,16 @@ class Fraction(Formula):
     def pieces(self) -> tuple[Piece, ...]:
         """`fraction(argument) >= bound`."""
         return ("fraction(", self.argument, f") {self.comparison} {number_text(self.bound)}")
+
+
+def _check_judged(side: Term) -> None:
+    """Raises FormulaError for a term that only declared dynamics may hold."""
+    for part in postorder(side):
+        if isinstance(part, Term) and not part.in_formulas:
+            raise FormulaError(
+                f"`{short(part)}` stands in a formula; `if` is for the terms of a Dynamics alone. "
+                "Write the cases as a formula: (c & (x > 0)) | (~c & (y > 0))."
+            )
 
 
 TRUE = Boolean(True)

@@ -1,7 +1,7 @@
 """Terms: real-valued expressions with units, and the operations that build them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Never, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Never, NoReturn, cast, get_args
 
 from safegym.errors import FormulaError, UnitError
 from safegym.formula.checks import finite, number_text, signal_unit
@@ -27,6 +27,7 @@ class Term(Expression):
 
     __slots__ = ("unit_or_none",)
     unit_or_none: Unit | None
+    in_formulas: ClassVar[bool] = True
     __array_ufunc__ = None  # numpy scalars on the left hand over to the reflected operator
 
     @property

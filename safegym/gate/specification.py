@@ -42,7 +42,11 @@ def refuse_flawed(setting: Setting) -> tuple[dict[str, Any], ...]:
     """
     spec = setting.spec
     report = check_specification(
-        setting.claims, dt=spec.clock.dt, horizon=spec.horizon, timeout=TIMEOUT
+        setting.claims,
+        dt=spec.clock.dt,
+        horizon=spec.horizon,
+        timeout=TIMEOUT,
+        thorough=False,
     )
     flaws = [finding for finding in report.findings if finding.status == "flawed"]
     if flaws:

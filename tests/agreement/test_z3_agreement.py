@@ -3,18 +3,46 @@
 from random import Random
 
 import pytest
-from reference_cases import KINDS, case_of, random_case, random_formula
+from reference_cases import KINDS, Case, case_of, random_atom, random_case, random_formula
 
 from safegym.check.dispatch import check
 from safegym.check.monitor import judge
 from safegym.check.symbolic.backend import BACKEND
+from safegym.formula.build import prob, quantile
+from safegym.formula.claim import Claim
+from safegym.formula.nodes import Formula, Fraction, all_of
+from safegym.formula.rewrite import atoms_of
+from safegym.formula.statements import Statement
 
 
 def agree(seed: int) -> None:
-    case = random_case(Random(seed), depth=3, longest=8)
+    """A plain formula, one on a trace with gaps, or a statement about many episodes, in turn."""
+    random = Random(seed)
+    case = random_case(random, depth=3, longest=8, with_gaps=seed % 3 == 1)
+    if seed % 3 == 2 and not isinstance(case.formula, Fraction):
+        agree_on_claim(seed, random, case)
+        return
     expected = case.reference.status(case.formula)
     assert BACKEND.check(case.formula, case.trace).status == expected, (seed, str(case.formula))
     assert judge(case.formula, case.trace).status == expected, (seed, str(case.formula))
+
+
+def agree_on_claim(seed: int, random: Random, case: Case) -> None:
+    claim = Claim(id="a.claim", statement=random_statement(random, case.formula))
+    expected = case.reference.status(claim.property)
+    found, judged = BACKEND.check(claim, case.trace), judge(claim, case.trace)
+    assert found.status == judged.status == expected, (seed, str(claim.statement))
+    assert found.condition == judged.condition, (seed, str(claim.statement))
+
+
+def random_statement(random: Random, formula: Formula) -> Statement:
+    pick = random.randrange(3 if atoms_of(formula) else 2)
+    if pick == 0:
+        return prob(formula) < 0.1 if random.random() < 0.5 else prob(formula) >= 0.9
+    if pick == 1:
+        given = all_of(random_formula(random, 2, []), random_atom(random))
+        return prob(formula, given=given) >= 0.5
+    return quantile(formula, 0.25) > random.choice([-1, 0, 1])
 
 
 def test_status_agrees_on_random_formulas_and_traces() -> None:

@@ -37,7 +37,8 @@ class Node:
     input: entries first, first+1, ... of the graph's input. linear: sum of weights[i] @ inputs[i],
     plus bias. product, max, min: of two inputs, entry by entry. The rest work on each entry of one
     input: leaky_relu with `slope`; clip to [low, high], which may be infinite; divide by `divisor`;
-    cast rounds to the node's precision and is the identity in real numbers.
+    cast rounds to the node's precision and is the identity in real numbers;
+    sqrt has no value below 0.
 
     precision: how the deployed program rounds here; "exact" where it does not, or where the
     node is no part of what is deployed (the property, the model of a plant).

@@ -24,12 +24,16 @@ class Branch:
 class Leaf:
     """A box that is not cut further.
 
-    bound: output `output` is positive on the whole box by linear bounds. outside: the box lies
-    outside the region's cuts. violated: holds a point that was found to violate the clause.
+    bound: output `output` is positive on the whole box by linear bounds, or, where there is a
+    mixture, the sum of its weights (none negative) times its rows is: rows are outputs by their
+    index, and then the region's cuts as `coefficients . x - bound`; `output` is the heaviest.
+    outside: the box lies outside the region's cuts. violated: holds a point that was found to
+    violate the clause.
     """
 
     kind: LeafKind
     output: int = -1
+    mixture: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

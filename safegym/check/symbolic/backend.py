@@ -1,6 +1,6 @@
 """z3 as a judge of traces: the second backend, built apart from the monitor."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,6 @@ from safegym.check.symbolic.outline import Outline
 from safegym.check.symbolic.terms import comparison, rational, rounded_term_real
 from safegym.check.symbolic.unroll import Unrolling
 from safegym.errors import FormulaError, UnsupportedError
-from safegym.formula import nodes as n
 from safegym.formula.claim import Claim, Rounding
 from safegym.formula.expression import short
 from safegym.formula.nodes import Atom, Formula
@@ -59,16 +58,18 @@ class _Look:
         """The comparison of the two binary64 values, as exact rationals."""
         return z3.simplify(comparison(node, self.value(node.left, at), self.value(node.right, at)))
 
-    def unrolling(self, *, unknown: bool, exact: bool) -> Unrolling:
-        """The rules over this trace; `exact` puts free reals where samples were not seen."""
-        unseen = _Unseen(self) if exact else None
+    def unrolling(self, *, unknown: bool, unseen: "_Unseen | None") -> Unrolling:
+        """The rules over this trace; `unseen` puts free reals where samples were not seen."""
 
         def atom(node: Atom, at: int) -> Bool:
             if self.knows(node, at):
                 return self.atom(node, at)
             return z3.BoolVal(unknown) if unseen is None else unseen(node, at)
 
-        return Unrolling(self.outline, atom, unknown, unseen)
+        def opposite() -> Unrolling:
+            return self.unrolling(unknown=not unknown, unseen=unseen)
+
+        return Unrolling(self.outline, atom, unknown, unseen, opposite)
 
 
 class _Unseen:
@@ -163,50 +164,15 @@ def _look(formula: Formula, rounding: Rounding, trace: Trace) -> _Look:
 
 
 def _status(look: _Look, *, exact: bool) -> tuple[Status, tuple[str, ...]]:
-    if isinstance(look.steps, n.Fraction):
-        return _share_status(look, look.steps), ()
-    must = look.unrolling(unknown=False, exact=exact).value(look.steps, 0)
+    unseen = _Unseen(look) if exact else None
+    must = look.unrolling(unknown=False, unseen=unseen).value(look.steps, 0)
     if _holds(must) or (exact and _never(z3.Not(must))):
         return "satisfied", ()
-    may = look.unrolling(unknown=True, exact=exact).value(look.steps, 0)
+    may = look.unrolling(unknown=True, unseen=unseen).value(look.steps, 0)
     if _fails(may) or (exact and _never(may)):
         return "violated", ()
     note = "z3 found no value of the unseen samples excluded." if exact else ""
     return "inconclusive", (note,) if note else ()
-
-
-def _share_status(look: _Look, share: n.Fraction) -> Status:
-    outline = look.outline
-    if outline.open and outline.horizon is None:
-        least, most, total = 0, 1, 1
-    else:
-        seen = outline.end + 1
-        counts = [_count(look, share.argument, seen, unknown) for unknown in (False, True)]
-        total = seen
-        if outline.open and outline.horizon is not None:
-            total = outline.horizon + 1
-        least, most = counts[0], counts[1] + total - seen
-    holds = [_compare(share, count / total) for count in (least, most)]
-    if all(holds):
-        return "satisfied"
-    return "inconclusive" if any(holds) else "violated"
-
-
-def _count(look: _Look, argument: Formula, seen: int, unknown: bool) -> int:
-    unrolling = look.unrolling(unknown=unknown, exact=False)
-    return sum(_holds(unrolling.value(argument, at)) for at in range(seen))
-
-
-_COMPARISONS: dict[str, Callable[[float, float], np.bool_ | bool]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-
-
-def _compare(share: n.Fraction, value: float) -> bool:
-    return bool(_COMPARISONS[share.comparison](value, share.bound))
 
 
 def _holds(value: Bool) -> bool:

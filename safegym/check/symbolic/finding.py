@@ -1,11 +1,12 @@
 """Answers of a specification check."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from safegym.trace.model import Trace
 
+NO_TIME = "no answer in time"
 FindingStatus = Literal["ok", "flawed", "unknown"]
 
 
@@ -36,6 +37,10 @@ class Finding:
         }
 
 
+Listener = Callable[[Finding], None]
+"""Told each finding as it comes."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpecificationReport:
     """All findings on a set of claims. steps: the horizon that they speak of."""
@@ -50,6 +55,10 @@ class SpecificationReport:
         if "flawed" in found:
             return "flawed"
         return "unknown" if "unknown" in found else "ok"
+
+    def of(self, question: str) -> tuple[Finding, ...]:
+        """The findings on one question, such as "can hold together"."""
+        return tuple(finding for finding in self.findings if finding.question == question)
 
     @property
     def witnesses(self) -> Mapping[str, Trace]:

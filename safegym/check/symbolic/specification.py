@@ -1,46 +1,37 @@
 """Questions about claims before any episode: can they hold, can they fail, do they conflict."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations
-from time import monotonic
+from pathlib import Path
 
 import numpy as np
 
-from safegym.check.monitor import judge
-from safegym.check.symbolic.engine import LOCK, answer
-from safegym.check.symbolic.finding import Finding, SpecificationReport
-from safegym.check.symbolic.patterns import asked_of, probabilities_fit
+from safegym.check.symbolic.asking import Answer, Asker, Wanted
+from safegym.check.symbolic.engine import LOCK
+from safegym.check.symbolic.finding import NO_TIME, Finding, Listener, SpecificationReport
+from safegym.check.symbolic.mixture import Mixtures, asked_of
+from safegym.check.symbolic.smtlib import SmtLib
 from safegym.check.symbolic.terms import refusal
+from safegym.check.symbolic.together import Together
 from safegym.check.symbolic.touching import touching
-from safegym.check.symbolic.unroll import LIMIT
-from safegym.check.symbolic.world import World, all_signals
-from safegym.errors import FormulaError, UnsupportedError
+from safegym.check.symbolic.vacuity import idle_parts
+from safegym.check.symbolic.world import Definite
+from safegym.errors import FormulaError
 from safegym.formula import nodes as n
 from safegym.formula.build import never
 from safegym.formula.claim import Claim
 from safegym.formula.expression import text_up_to
 from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
-from safegym.formula.reading import look_ahead
-from safegym.formula.rewrite import negate, to_steps
 from safegym.formula.terms import Signal, describe
+from safegym.rational import Exact, exact
 from safegym.trace.conversion import conversion
-from safegym.trace.model import Trace
 from safegym.units import clash, unit
 
 CAN_HOLD = "can hold"
 CAN_FAIL = "can fail"
 CAN_ARISE = "its condition can arise"
 OCCURS = "its episodes can occur"
-TOGETHER = "can hold together"
 TOUCHES = "limits inside their bounds"
-NO_TIME = "no answer in time"
-ROOM = Fraction(1, 10**6)
-"""Units by which a witness clears each limit, where that is possible."""
-PATIENCE = 10
-"""Limits of one question that are spent on whether probabilities can be met."""
 LONGEST = 1000
 """Characters of a condition's text."""
 
@@ -48,25 +39,135 @@ LONGEST = 1000
 def check_specification(
     claims: Sequence[Claim],
     *,
-    dt: Fraction,
+    dt: Exact,
     horizon: int,
     timeout: float = 10.0,
     signals: Iterable[Signal] = (),
+    thorough: bool = True,
+    end: Definite = "horizon",
+    smooth: bool = False,
+    smtlib: str | Path | None = None,
+    listener: Listener | None = None,
 ) -> SpecificationReport:
     """Ask z3 about each claim and about all of them, over every trace of `horizon` steps.
 
+    Of each claim: can it hold; can it fail, else it says nothing; can its conditions arise; does
+    every part of it matter. Of all: can they hold together, else which smallest sets cannot; does
+    each add to the others, else which of them imply it. Probabilities are compared over all
+    distributions of episodes, exactly.
+
+    dt: seconds a step, exact. timeout: seconds a question; one that runs out is "unknown", never a
+    pass and never a flaw. signals: declarations (bounds, max_rate) that replace those in the
+    claims, limits in their unit. thorough: False leaves out the parts and what each claim adds.
+    end: how the traces end; past a horizon every bounded window is seen. smooth: look for
+    witnesses that are straight between few samples, which are easier to read. smtlib: a folder for
+    every question as SMT-LIB 2 with its answer. listener: called with each finding.
+
     Claims may declare a signal in different units of one dimension, with the same limits; they are
-    compared by the exact factor. signals: declarations (bounds, max_rate) that replace those in the
-    claims, limits in their unit. timeout: seconds a
-    question; one that runs out is "unknown", never a pass and never a flaw. Every witness has been
-    judged by the monitor. Answers speak of traces within the horizon's steps, at samples, with
-    terms in real arithmetic. Raises FormulaError if two claims declare one name differently.
+    compared by the exact factor. Every witness has been judged by the monitor. Answers speak of
+    traces within the horizon's steps, at samples, with terms in real arithmetic. Raises
+    FormulaError if two claims declare one name differently or share an id.
     """
     declared = {signal.name: signal for signal in signals}
+    step = exact(dt, what="dt")
+    if step <= 0 or horizon < 1:
+        raise FormulaError(f"dt is above 0 s and horizon from 1 step, found {dt} and {horizon}.")
+    _check_ids(claims)
     _check_declarations(claims, declared)
-    check = _Check(dt, horizon, timeout, declared)
+    reasons = {claim.id: _refused(claim) for claim in claims}
+    clear = [claim for claim in claims if reasons[claim.id] is None]
+    export = None if smtlib is None else SmtLib(smtlib)
+    asker = Asker(asked_of(clear), step, horizon, timeout, declared, end, export, smooth)
+    check = _Check(claims, clear, reasons, asker, thorough)
+    findings: list[Finding] = []
     with LOCK:
-        return check.report(claims)
+        for finding in check.findings():
+            findings.append(finding)
+            if listener is not None:
+                listener(finding)
+    return SpecificationReport(tuple(findings), horizon)
+
+
+class _Check:
+    def __init__(
+        self,
+        claims: Sequence[Claim],
+        clear: Sequence[Claim],
+        reasons: Mapping[str, str | None],
+        asker: Asker,
+        thorough: bool,
+    ) -> None:
+        self.claims, self.clear, self.reasons = claims, clear, reasons
+        self.asker, self.thorough = asker, thorough
+
+    def findings(self) -> Iterator[Finding]:
+        """Yields every finding about each claim, then about all together."""
+        for claim in self.claims:
+            for _, problem in touching(claim, self.asker.declared):
+                yield Finding(TOUCHES, (claim.id,), "ok", "warning", problem)
+            reason = self.reasons[claim.id]
+            if reason is not None:
+                yield Finding(CAN_HOLD, (claim.id,), "unknown", "not asked", reason)
+                continue
+            found = list(self.about(claim))
+            yield from found
+            if self.thorough and all(finding.status == "ok" for finding in found):
+                yield from idle_parts(self.asker, claim)
+        if len(self.clear) > 1:
+            yield from self.together()
+
+    def together(self) -> Iterator[Finding]:
+        """Yields whether all can hold at once, and then what each adds."""
+        all_of_them = Together(self.clear, self.asker, Mixtures(self.clear, self.asker))
+        found = list(all_of_them.findings())
+        yield from found
+        if self.thorough and all(finding.status == "ok" for finding in found):
+            yield from all_of_them.adding()
+
+    def about(self, claim: Claim) -> Iterator[Finding]:
+        """Can its condition hold, can it hold then, can it fail, can its implications arise."""
+        if claim.condition is not None:
+            about = text_up_to(claim.condition, LONGEST)
+            vacuous = "no episode meets it, so the claim is vacuous: every episode is skipped"
+            yield self.found(OCCURS, claim, [(claim.condition, claim, True)], vacuous, about)
+        flaw = "no trace satisfies it"
+        if claim.condition is not None:
+            flaw = "no trace that meets its condition satisfies it"
+        kept = [(formula, claim, True) for formula, _ in asked_of([claim])]
+        yield self.found(CAN_HOLD, claim, kept, flaw)
+        fails = "every trace satisfies it: it says nothing"
+        yield self.found(CAN_FAIL, claim, [(claim.property, claim, False)], fails)
+        for condition in _conditions(claim):
+            about = f"{claim.id}: {text_up_to(condition, LONGEST)}"
+            wanted = [(never(condition), claim, False)]
+            yield self.found(CAN_ARISE, claim, wanted, "it never arises", about)
+
+    def found(
+        self, question: str, claim: Claim, wanted: Sequence[Wanted], flaw: str, about: str = ""
+    ) -> Finding:
+        """The answer to one question about one claim."""
+        answer = self.asker.ask(f"{question} {claim.id}", wanted)
+        return _finding(question, claim, answer, flaw, about, self.asker.timeout)
+
+
+def _finding(
+    question: str, claim: Claim, answer: Answer, flaw: str, about: str, timeout: float
+) -> Finding:
+    ids = (claim.id,)
+    if answer.word == "sat":
+        detail = about or answer.note or "witness found"
+        return Finding(question, ids, "ok", "yes", detail, answer.trace)
+    if answer.word == "unsat":
+        return Finding(question, ids, "flawed", "no", f"{about}: {flaw}" if about else flaw)
+    detail = answer.note or f"limit {timeout:g} s a question"
+    return Finding(question, ids, "unknown", NO_TIME, detail)
+
+
+def _check_ids(claims: Sequence[Claim]) -> None:
+    ids = [claim.id for claim in claims]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise FormulaError(f"Two claims are called {twice}; give each its own id.")
 
 
 def _check_declarations(claims: Sequence[Claim], declared: Mapping[str, Signal]) -> None:
@@ -105,215 +206,10 @@ def _refused(claim: Claim) -> str | None:
     if claim.kind == "mean":
         return "a mean over episodes is no property of one trace"
     for formula, _ in asked_of([claim]):
-        if any(isinstance(node, n.Fraction) for node in postorder(formula)):
-            return "a share of time is not put to z3 here"
         found = refusal(formula)
         if found is not None:
             return f"`{found[1]}`: {found[0]}"
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """sat, unsat or unknown; the trace if sat and the monitor agrees with it."""
-
-    word: str
-    trace: Trace | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Check:
-    dt: Fraction
-    horizon: int
-    timeout: float
-    declared: Mapping[str, Signal]
-
-    def report(self, claims: Sequence[Claim]) -> SpecificationReport:
-        """Every question about each claim, then about all together."""
-        findings: list[Finding] = []
-        clear: list[Claim] = []
-        for claim in claims:
-            findings.extend(
-                Finding(TOUCHES, (claim.id,), "ok", "warning", problem)
-                for _, problem in touching(claim, self.declared)
-            )
-            reason = _refused(claim)
-            if reason is not None:
-                findings.append(Finding(CAN_HOLD, (claim.id,), "unknown", "not asked", reason))
-                continue
-            clear.append(claim)
-            findings.extend(self.about(claim))
-        if len(clear) > 1:
-            findings.append(self.together(clear))
-        return SpecificationReport(tuple(findings), self.horizon)
-
-    def about(self, claim: Claim) -> Iterator[Finding]:
-        """Can its condition hold, can it hold then, can it fail, can its implications arise."""
-        if claim.condition is not None:
-            occurs = self._ask([(claim.condition, claim, True)])
-            about = text_up_to(claim.condition, LONGEST)
-            vacuous = "no episode meets it, so the claim is vacuous: every episode is skipped"
-            yield self._finding(OCCURS, (claim.id,), occurs, vacuous, about)
-        holds = self._ask(_kept([claim]))
-        flaw = "no trace satisfies it"
-        if claim.condition is not None:
-            flaw = "no trace that meets its condition satisfies it"
-        yield self._finding(CAN_HOLD, (claim.id,), holds, flaw)
-        fails = self._ask([(claim.property, claim, False)])
-        yield self._finding(
-            CAN_FAIL, (claim.id,), fails, "every trace satisfies it: it says nothing"
-        )
-        for condition in _conditions(claim):
-            arises = self._ask([(never(condition), claim, False)])
-            about = f"{claim.id}: {text_up_to(condition, LONGEST)}"
-            yield self._finding(CAN_ARISE, (claim.id,), arises, "it never arises", about)
-
-    def together(self, claims: Sequence[Claim]) -> Finding:
-        """Whether all can be true at once, and if not, which small set cannot."""
-        ids = tuple(claim.id for claim in claims)
-        answer = self._ask(_kept(claims))
-        if answer.word != "unsat":
-            return self._finding(TOGETHER, ids, answer, "")
-        core = self._core(claims)
-        if all(claim.kind == "trace" for claim in core):
-            named = tuple(claim.id for claim in core)
-            return Finding(TOGETHER, named, "flawed", "no", "no trace satisfies all of these")
-        found = self._together_in_probability(core)
-        if found.status != "ok" or len(core) == len(claims):
-            return found
-        whole = self._together_in_probability(claims)
-        return self._narrowed(claims, core) or whole if whole.status == "flawed" else whole
-
-    def _narrowed(self, claims: Sequence[Claim], cleared: Sequence[Claim]) -> Finding | None:
-        """The first pair of claims whose probabilities exclude each other."""
-        for pair in combinations(claims, 2):
-            if pair != tuple(cleared) and self._excluded(pair):
-                found = self._together_in_probability(pair)
-                if found.status == "flawed":
-                    return found
-        return None
-
-    def _together_in_probability(self, claims: Sequence[Claim]) -> Finding:
-        """Properties that exclude each other can still have probabilities that add up.
-
-        Patterns of truth values that some trace has are collected until a distribution over them
-        meets every claim, or there is no other.
-        """
-        named = tuple(claim.id for claim in claims)
-        detail = "no episode satisfies all of these"
-        patterns: list[tuple[bool, ...]] = []
-        deadline = monotonic() + PATIENCE * self.timeout
-        for pattern in self._patterns(claims):
-            if pattern is None or monotonic() > deadline:
-                return Finding(TOGETHER, named, "unknown", NO_TIME)
-            patterns.append(pattern)
-            fit = probabilities_fit(claims, patterns)
-            if fit == "unknown":
-                return Finding(TOGETHER, named, "unknown", NO_TIME)
-            if fit == "sat":
-                detail += ", but the probabilities can be met"
-                return Finding(TOGETHER, named, "ok", "yes", detail)
-        return Finding(TOGETHER, named, "flawed", "no", f"{detail}, nor can the probabilities")
-
-    def _patterns(self, claims: Sequence[Claim]) -> Iterator[tuple[bool, ...] | None]:
-        """Every pattern of truth values that some trace has; None where z3 does not know.
-
-        Grown formula by formula, so that what no trace begins with is not asked again.
-        """
-        asked = asked_of(claims)
-        waiting: list[tuple[bool, ...]] = [()]
-        while waiting:
-            start = waiting.pop()
-            if len(start) == len(asked):
-                yield start
-                continue
-            for truth in (False, True):  # the last one put is the first one taken
-                pattern = (*start, truth)
-                pairs = zip(asked, pattern, strict=False)
-                word = self._ask([(formula, claim, held) for (formula, claim), held in pairs]).word
-                if word == "sat":
-                    waiting.append(pattern)
-                elif word == "unknown":
-                    yield None
-
-    def _core(self, claims: Sequence[Claim]) -> tuple[Claim, ...]:
-        """One claim or a pair that cannot hold, else a set of which none may be left out.
-
-        A question that runs out of time counts as one that can hold.
-        """
-        for size in (1, 2):
-            for group in combinations(claims, size):
-                if self._excluded(group):
-                    return group
-        core = tuple(claims)
-        for claim in claims:
-            rest = tuple(other for other in core if other is not claim)
-            if self._excluded(rest):
-                core = rest
-        return core
-
-    def _excluded(self, claims: Sequence[Claim]) -> bool:
-        return self._ask(_kept(claims)).word == "unsat"
-
-    def _ask(self, wanted: Sequence[tuple[Formula, Claim, bool]]) -> _Answer:
-        """Whether some trace gives each formula its truth value.
-
-        Asked first with some room at every limit, so that the witness survives rounding.
-        """
-        roomy = self._solve(wanted, ROOM)
-        return roomy if roomy.word == "sat" else self._solve(wanted, Fraction(0))
-
-    def _solve(self, wanted: Sequence[tuple[Formula, Claim, bool]], slack: Fraction) -> _Answer:
-        steps = [self._steps(formula, claim, truth) for formula, claim, truth in wanted]
-        samples = self.horizon + 1 + max(look_ahead(step) for step in steps)
-        if samples > LIMIT:
-            return _Answer("unknown")
-        signals = all_signals([formula for formula, _, _ in wanted], self.declared)
-        world = World(signals, self.dt, self.horizon, samples, slack)
-        try:
-            constraints = [*world.rules(), *(world.holds(step) for step in steps)]
-        except UnsupportedError:
-            return _Answer("unknown")
-        word, model = answer(constraints, int(self.timeout * 1000))
-        if word != "sat":
-            return _Answer(word)
-        trace = world.trace(model)
-        agreed = all(_confirmed(trace, formula, claim, truth) for formula, claim, truth in wanted)
-        return _Answer("sat", trace) if agreed else _Answer("unknown")
-
-    def _steps(self, formula: Formula, claim: Claim, truth: bool) -> Formula:
-        """The formula as it is judged, or the negation of that.
-
-        Rounding comes first: to strengthen a negation is not to negate what was strengthened.
-        """
-        steps = to_steps(formula, self.dt, rounding=claim.rounding, claim=claim.id)
-        return steps if truth else negate(steps)
-
-    def _finding(
-        self,
-        question: str,
-        ids: tuple[str, ...],
-        answer: _Answer,
-        flaw: str,
-        about: str = "",
-    ) -> Finding:
-        if answer.word == "sat":
-            return Finding(question, ids, "ok", "yes", about or "witness found", answer.trace)
-        if answer.word == "unsat":
-            return Finding(question, ids, "flawed", "no", f"{about}: {flaw}" if about else flaw)
-        detail = f"limit {self.timeout:g} s a question"
-        return Finding(question, ids, "unknown", NO_TIME, detail)
-
-
-def _confirmed(trace: Trace, formula: Formula, claim: Claim, truth: bool) -> bool:
-    """Whether the monitor gives the formula, rounded as the claim's, that truth value."""
-    verdict = judge(Claim(id="question", statement=formula, rounding=claim.rounding), trace)
-    return verdict.status == ("satisfied" if truth else "violated")
-
-
-def _kept(claims: Sequence[Claim]) -> list[tuple[Formula, Claim, bool]]:
-    """Asks for an episode that counts for every claim, and keeps each one's property."""
-    return [(formula, claim, True) for formula, claim in asked_of(claims)]
 
 
 def _conditions(claim: Claim) -> tuple[Formula, ...]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from safegym.check.monitor.readings import SELECTING, Readings
 from safegym.check.symbolic.engine import Bool, Real, z3
 from safegym.errors import UnsupportedError
+from safegym.formula.choice import Choice
 from safegym.formula.expression import short
 from safegym.formula.interning import Interned, postorder
 from safegym.formula.nodes import Atom, Formula
@@ -30,13 +31,14 @@ def refusal(formula: Formula) -> tuple[str, str] | None:
     """(reason, where) if a term of the formula has no exact z3 counterpart, else None."""
     for atom in atoms_of(formula):
         for side in (atom.left, atom.right):
-            found = _term_refusal(side)
+            found = term_refusal(side)
             if found is not None:
                 return found, short(atom)
     return None
 
 
-def _term_refusal(term: Term) -> str | None:
+def term_refusal(term: Term) -> str | None:
+    """Why a term has no exact z3 counterpart, or None."""
     for part in postorder(term):
         if isinstance(part, Apply) and part.operation in REFUSED:
             return f"{part.operation} is not exact in rational arithmetic"
@@ -89,6 +91,10 @@ def _built(term: Term, read: SignalReading, result: Callable[[Apply], Real | Non
                     if given is None
                     else given
                 )
+            case Atom():
+                found[part] = comparison(part, found[part.left], found[part.right])
+            case Choice():
+                found[part] = z3.If(found[part.condition], found[part.then], found[part.otherwise])
             case _:
                 raise UnsupportedError(f"{short(term)} cannot be written in z3.")
     return found[term]

@@ -7,12 +7,12 @@ unrolling with False gives what must hold whatever it is, with True what may hol
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from safegym.check.symbolic.engine import Bool, z3
+from safegym.check.symbolic.engine import Bool, total, z3
 from safegym.check.symbolic.outline import Outline
 from safegym.errors import UnsupportedError
 from safegym.formula import nodes as n
-from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
 
 AtomReading = Callable[[n.Atom, int], Bool]
@@ -27,21 +27,24 @@ class Unrolling:
     """The formula's value at samples, each computed once.
 
     atom: (atom, sample 0..last) -> z3 Boolean. beyond: what an atom after the last sample is where
-    the end leaves it open; None takes `unknown`.
+    the end leaves it open; None takes `unknown`. opposite: gives the unrolling with the other
+    `unknown`, by which a share of time from above is counted; None where nothing is unknown.
+    plain: count by sums of ordinary SMT-LIB instead of z3's own cardinality.
     """
 
     outline: Outline
     atom: AtomReading
     unknown: bool
     beyond: AtomReading | None = None
+    opposite: "Callable[[], Unrolling] | None" = None
+    plain: bool = False
     _known: dict[tuple[Formula, int], Bool] = field(default_factory=dict)
     _spent: int = 0
+    _before: int = 0
 
     def value(self, formula: Formula, at: int) -> Bool:
         """z3 Boolean of `formula` at sample `at`. Raises UnsupportedError beyond LIMIT pairs."""
-        for node in postorder(formula):
-            if isinstance(node, n.Fraction):
-                raise UnsupportedError("A share of time is unrolled by its caller, not inside.")
+        self._spent, self._before = 0, len(self._known)
         pending = [(formula, at)]
         while pending:
             node, k = pending[-1]
@@ -63,7 +66,7 @@ class Unrolling:
         if isinstance(node, n.WindowedUnary | n.WindowedBinary):
             places = self._places(node, k)
             self._spent += max(places.stop - min(k, places.start), 0)
-        if len(self._known) > LIMIT or self._spent > MOST_READS:
+        if len(self._known) - self._before > LIMIT or self._spent > MOST_READS:
             raise UnsupportedError(
                 f"Unrolling needs more than {LIMIT} subformula values, or reads them more than "
                 f"{MOST_READS} times; shorten the trace or the windows, or use the "
@@ -84,6 +87,8 @@ class Unrolling:
             places = self._places(node, k)
             rights = [(node.right, j) for j in places]
             return rights + [(node.left, i) for i in self._path(node, k, places)]
+        if isinstance(node, n.Fraction):
+            return [] if _from_above(node) else [(node.argument, j) for j in self._samples()]
         return []
 
     def _combine(self, node: Formula, k: int) -> Bool:
@@ -108,6 +113,8 @@ class Unrolling:
                 return self._one_place(node, k)
             case n.Until() | n.Release() | n.Since() | n.Trigger():
                 return self._two_place(node, k)
+            case n.Fraction():
+                return self._share(node)
             case _:
                 pass
         raise UnsupportedError(f"{type(node).__name__} is not a node of the step normal form.")
@@ -188,6 +195,24 @@ class Unrolling:
             rest = self._step(node, i, rest, strong, i in places, i in held)
         return rest
 
+    def _samples(self) -> range:
+        """The samples that a share of time is of, those that never came left out."""
+        return range(self.outline.end + 1)
+
+    def _share(self, node: n.Fraction) -> Bool:
+        """Enough samples at which the argument holds, or does not; open ones are `unknown`."""
+        end, horizon = self.outline.end, self.outline.horizon
+        if self.outline.open and horizon is None:
+            return z3.BoolVal(share_holds(node, int(self.unknown != _from_above(node)), 1))
+        total = end + 1 if horizon is None or not self.outline.open else horizon + 1
+        if _from_above(node):
+            other = self if self.opposite is None else self.opposite()
+            values = [_not(other.value(node.argument, j)) for j in self._samples()]
+        else:
+            values = [self._known[node.argument, j] for j in self._samples()]
+        values += [z3.BoolVal(self.unknown)] * (total - end - 1)
+        return at_least(values, least_count(node, total), plain=self.plain)
+
     def _step(
         self,
         node: n.WindowedBinary,
@@ -206,27 +231,106 @@ class Unrolling:
         return rest
 
 
+def _from_above(share: n.Fraction) -> bool:
+    return share.comparison in ("<", "<=")
+
+
+def least_count(share: n.Fraction, total: int) -> int:
+    """At how many of `total` samples the argument must hold (fail, for a share from above).
+
+    By the comparison of binary64 quotients that the monitor makes; total + 1 if no count meets it.
+    """
+    low, high = 0, total + 1
+    while low < high:
+        middle = (low + high) // 2
+        if share_holds(share, total - middle if _from_above(share) else middle, total):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def share_holds(share: n.Fraction, count: int, total: int) -> bool:
+    """Whether `count` of `total` samples meet the bound on the share."""
+    value = count / total
+    match share.comparison:
+        case "<":
+            return value < share.bound
+        case "<=":
+            return value <= share.bound
+        case ">":
+            return value > share.bound
+        case ">=":
+            return value >= share.bound
+
+
+_TRUE, _FALSE = z3.BoolVal(True), z3.BoolVal(False)
+_TRUE_ID, _FALSE_ID = _TRUE.get_id(), _FALSE.get_id()
+
+
+def is_true(value: Bool) -> bool:
+    """Whether this is the constant; z3 keeps one expression of a kind, so its number tells."""
+    return bool(value.get_id() == _TRUE_ID)
+
+
+def is_false(value: Bool) -> bool:
+    """Whether this is the constant."""
+    return bool(value.get_id() == _FALSE_ID)
+
+
+def at_least(values: Iterable[Bool], least: int, *, plain: bool = False) -> Bool:
+    """Whether `least` of the Booleans hold; constants are counted at once."""
+    free: list[Bool] = []
+    for value in values:
+        if is_true(value):
+            least -= 1
+        elif not is_false(value):
+            free.append(value)
+    if least <= 0 or least > len(free):
+        return z3.BoolVal(least <= 0)
+    if least == len(free):
+        return _all(free)
+    if least == 1:
+        return _any(free)
+    if plain:
+        return total([z3.If(each, z3.RealVal(1), z3.RealVal(0)) for each in free]) >= least
+    return z3.AtLeast(*free, least)
+
+
+def _not(value: Bool) -> Bool:
+    if is_true(value) or is_false(value):
+        return z3.BoolVal(is_false(value))
+    return z3.Not(value)
+
+
 def _all(values: Iterable[Bool]) -> Bool:
     """Conjunction; constants are folded so that what is known stays small."""
     kept: list[Bool] = []
     for value in values:
-        if z3.is_false(value):
+        if is_false(value):
             return value
-        if not z3.is_true(value):
+        if not is_true(value):
             kept.append(value)
     if len(kept) <= 1:
         return kept[0] if kept else z3.BoolVal(True)
-    return z3.And(*kept)
+    return _joined(z3.Z3_mk_and, kept)
 
 
 def _any(values: Iterable[Bool]) -> Bool:
     """Disjunction, folded likewise."""
     kept: list[Bool] = []
     for value in values:
-        if z3.is_true(value):
+        if is_true(value):
             return value
-        if not z3.is_false(value):
+        if not is_false(value):
             kept.append(value)
     if len(kept) <= 1:
         return kept[0] if kept else z3.BoolVal(False)
-    return z3.Or(*kept)
+    return _joined(z3.Z3_mk_or, kept)
+
+
+def _joined(make: Any, values: list[Bool]) -> Bool:
+    """Many Booleans at once, without the checks of `z3.And` and `z3.Or` for each of them."""
+    array = (z3.Ast * len(values))(*(value.as_ast() for value in values))
+    context = z3.main_ctx()
+    return z3.BoolRef(make(context.ref(), len(values), array), context)

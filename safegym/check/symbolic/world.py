@@ -1,33 +1,38 @@
 """Any trace that the signals' declarations allow: free reals within bounds and rates."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.check.symbolic.engine import Bool, Model, Real, value_of, z3
+from safegym.check.symbolic.engine import Bool, Model, value_of, z3
 from safegym.check.symbolic.outline import Outline
-from safegym.check.symbolic.terms import comparison, rational, term_real
+from safegym.check.symbolic.symbols import Symbols, symbol
+from safegym.check.symbolic.terms import rational
 from safegym.check.symbolic.unroll import Unrolling
-from safegym.formula.nodes import Atom, Formula
+from safegym.formula.nodes import Formula
 from safegym.formula.reading import lengths_read
 from safegym.formula.terms import Signal, signals_of
-from safegym.trace.conversion import rational_factor
 from safegym.trace.model import Trace
-from safegym.units import factor_between
+
+Definite = Literal["horizon", "absorbed", "failed"]
+"""Ends that leave nothing open."""
 
 
 @dataclass
 class World:
     """All traces of `samples` samples over `signals`, on a clock of dt seconds, horizon H.
 
-    The traces run far enough past H that every bounded window is seen. slack: by how much each
-    atom must clear its limit, so that a witness survives rounding to binary64. The reals are in the
-    units of `signals`; an atom that declares another unit reads them times the exact factor (one
-    with pi within 2^-250 of it), unrounded.
+    kind: how they end; past a horizon they must run far enough that every bounded window is seen.
+    slack: by how much each atom must clear its limit, so that a witness survives rounding to
+    binary64. plain: ordinary SMT-LIB only. The reals are in the units of `signals`; an atom that
+    declares another unit reads them times the exact factor (one with pi within 2^-250 of it),
+    unrounded.
     """
 
     signals: tuple[Signal, ...]
@@ -35,19 +40,53 @@ class World:
     horizon: int
     samples: int
     slack: Fraction = Fraction(0)
+    kind: Definite = "horizon"
+    plain: bool = False
     unrolling: Unrolling = field(init=False)
+    _ruled: dict[tuple[str, int], list[Bool]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        outline = Outline(self.samples - 1, self.horizon, "horizon")
-        self.unrolling = Unrolling(outline, self._atom, unknown=False)
+        outline = Outline(self.samples - 1, self.horizon, self.kind)
+        atom = Symbols(self.signals, self.slack).atom
+        self.unrolling = Unrolling(outline, atom, unknown=False, plain=self.plain)
 
     def holds(self, formula: Formula, at: int = 0) -> Bool:
         """The step formula at a sample, as a constraint on the trace."""
         return self.unrolling.value(formula, at)
 
+    def only(self, names: Collection[str], samples: int) -> "World":
+        """The same world cut to some signals, and to so many samples."""
+        found = copy(self)
+        found.signals = tuple(signal for signal in self.signals if signal.name in names)
+        found.samples = samples
+        return found
+
     def rules(self) -> list[Bool]:
         """What the declarations say: bounds, largest rates of change, labels."""
-        return [rule for signal in self.signals for rule in self._rules(signal)]
+        found: list[Bool] = []
+        for signal in self.signals:
+            key = (signal.name, self.samples)
+            if key not in self._ruled:
+                self._ruled[key] = list(self._rules(signal))
+            found += self._ruled[key]
+        return found
+
+    def coarser(self, stride: int) -> list[Bool]:
+        """Signals straight between every stride-th sample: a part of the traces, on this clock."""
+        found: list[Bool] = []
+        for signal in self.signals:
+            for component in range(_width(signal)):
+                for at in range(self.samples):
+                    place, last = at % stride, self.samples - 1
+                    if place == 0 or at == last:
+                        continue
+                    first, second = at - place, min(at - place + stride, last)
+                    value = symbol(signal.name, component, first)
+                    if not signal.coding:
+                        share = z3.Q(place, second - first)
+                        value = value + share * (symbol(signal.name, component, second) - value)
+                    found.append(symbol(signal.name, component, at) == value)
+        return found
 
     def trace(self, model: Model) -> Trace:
         """The trace of a model, rounded to binary64; judge it before believing it."""
@@ -56,35 +95,12 @@ class World:
             signals = {"unread": np.zeros(self.samples)}
         units = {signal.name: signal.unit for signal in self.signals}
         return Trace.from_arrays(
-            signals, dt=self.dt, end="horizon", horizon=self.horizon, units=units
+            signals, dt=self.dt, end=self.kind, horizon=self.horizon, units=units
         )
-
-    def _atom(self, node: Atom, at: int) -> Bool:
-        factors = self._factors(node)
-
-        def read(name: str, component: int) -> Real:
-            value = _real(name, component, at)
-            return value * factors[name] if name in factors else value
-
-        left, right = term_real(node.left, read), term_real(node.right, read)
-        slack = z3.Q(self.slack.numerator, self.slack.denominator)
-        upward = node.comparison in (">", ">=")
-        return comparison(node, left - slack if upward else left + slack, right)
-
-    def _factors(self, node: Atom) -> dict[str, Real]:
-        """Signal name -> factor, for the signals that the atom reads in another unit."""
-        found: dict[str, Real] = {}
-        declared = {signal.name: signal.unit for signal in self.signals}
-        for signal in signals_of(node):
-            factor = factor_between(declared[signal.name], signal.unit)
-            if not factor.is_one:
-                near = rational_factor(factor)
-                found[signal.name] = z3.Q(near.numerator, near.denominator)
-        return found
 
     def _rules(self, signal: Signal) -> Iterable[Bool]:
         for component in range(_width(signal)):
-            values = [_real(signal.name, component, at) for at in range(self.samples)]
+            values = [symbol(signal.name, component, at) for at in range(self.samples)]
             if signal.labels:
                 for value in values:
                     yield z3.Or(*(value == number for _, number in signal.coding))
@@ -102,7 +118,7 @@ class World:
         width = _width(signal)
         table = np.array(
             [
-                [value_of(model, _real(signal.name, component, at)) for component in range(width)]
+                [value_of(model, symbol(signal.name, component, at)) for component in range(width)]
                 for at in range(self.samples)
             ]
         )
@@ -111,10 +127,6 @@ class World:
 
 def _width(signal: Signal) -> int:
     return signal.shape[0] if signal.shape else 1
-
-
-def _real(name: str, component: int, at: int) -> Real:
-    return z3.Real(f"{name}[{component}]@{at}")
 
 
 def all_signals(formulas: Iterable[Formula], find: Mapping[str, Signal]) -> tuple[Signal, ...]:

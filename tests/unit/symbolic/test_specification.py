@@ -8,7 +8,7 @@ import pytest
 from safegym.check.monitor import judge
 from safegym.check.symbolic.specification import check_specification
 from safegym.errors import FormulaError
-from safegym.formula.build import always, eventually, fraction, never, prob, rising
+from safegym.formula.build import always, eventually, fraction, mean, never, prob, rising
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import FALSE, TRUE
 from safegym.formula.terms import Signal
@@ -67,13 +67,15 @@ def test_conflicting_claims_are_named_by_the_smallest_set() -> None:
     other = Claim(id="s.other", statement=always(Y < 9))
     report = check_specification([LOW, other, HIGH], dt=DT, horizon=10)
     last = report.findings[-1]
-    assert (last.status, last.claims) == ("flawed", ("s.low", "s.high"))
+    assert (last.question, last.status) == ("can hold together", "flawed")
+    assert last.claims == ("s.low", "s.high")
+    assert "without any one of them the rest can hold" in last.detail
 
 
 def test_claims_that_fit_have_one_witness_for_all() -> None:
     other = Claim(id="s.other", statement=eventually(Y > 2))
     report = check_specification([LOW, other], dt=DT, horizon=30)
-    witness = report.findings[-1].witness
+    witness = report.of("can hold together")[0].witness
     assert witness is not None
     assert judge(LOW, witness).status == judge(other, witness).status == "satisfied"
 
@@ -91,9 +93,34 @@ def test_exclusive_properties_conflict_only_if_their_probabilities_exceed_one(
     assert answers(*claims, horizon=5)["can hold together", ("s.a", "s.b")] == status
 
 
-def test_a_share_of_time_is_not_asked_and_never_a_pass() -> None:
-    claim = Claim(id="s.share", statement=fraction(X < 5) >= 0.5)
-    assert answers(claim) == {("can hold", ("s.share",)): "unknown"}
+def test_a_share_of_time_is_counted_over_the_samples_of_the_episode() -> None:
+    """Over samples 0 to 9, with 1 m a second at most and 0.1 s a step."""
+    share = Claim(id="s.share", statement=fraction(Y < 5) >= 0.5)
+    found = check_specification([share], dt=DT, horizon=9, timeout=20)
+    assert found.status == "ok"
+    for finding in found.findings:
+        assert finding.witness is not None
+        wanted = "violated" if finding.question == "can fail" else "satisfied"
+        if finding.question != "every part matters":
+            assert judge(share, finding.witness).status == wanted
+    high = Claim(id="s.high", statement=fraction(X > 6) > 0.5)
+    tight = Claim(id="s.tight", statement=fraction(X < 5) >= 0.5)
+    loose = Claim(id="s.loose", statement=fraction(X < 5) >= 0.4)
+    assert answers(high, tight, horizon=9)["can hold together", ("s.high", "s.tight")] == "flawed"
+    assert answers(high, loose, horizon=9)["can hold together", ("s.high", "s.loose")] == "ok"
+
+
+def test_a_share_from_above_counts_the_samples_at_which_it_fails() -> None:
+    rare = Claim(id="s.rare", statement=fraction(X > 5) <= 0.2)
+    often = Claim(id="s.often", statement=fraction(X > 5) > 0.2)
+    found = answers(rare, often, horizon=9)
+    assert found["can hold together", ("s.rare", "s.often")] == "flawed"
+    assert found["can hold", ("s.rare",)] == found["can fail", ("s.rare",)] == "ok"
+
+
+def test_a_mean_is_not_asked_and_never_a_pass() -> None:
+    claim = Claim(id="s.mean", statement=mean(fraction(X < 5)) >= 0.5)
+    assert answers(claim) == {("can hold", ("s.mean",)): "unknown"}
 
 
 def test_a_question_out_of_time_is_unknown_never_a_verdict() -> None:
@@ -112,10 +139,10 @@ def test_a_rounded_claim_can_fail_where_its_rounded_form_can() -> None:
     )
     report = check_specification([claim], dt=DT, horizon=5)
     assert report.status == "ok"
-    for finding in report.findings:
-        assert finding.witness is not None
-        wanted = "satisfied" if finding.question == "can hold" else "violated"
-        assert judge(claim, finding.witness).status == wanted
+    for question, wanted in (("can hold", "satisfied"), ("can fail", "violated")):
+        witness = report.of(question)[0].witness
+        assert witness is not None
+        assert judge(claim, witness).status == wanted
 
 
 def test_the_condition_of_a_rounded_claim_arises_where_it_is_asked_for() -> None:
@@ -142,7 +169,7 @@ def test_claims_in_two_units_of_one_dimension_are_compared_by_the_exact_factor()
     assert check_specification([below, near], dt=DT, horizon=3).status == "flawed"
     fine = check_specification([near, above], dt=DT, horizon=3)
     assert fine.status == "ok"
-    together = next(each for each in fine.findings if each.question == "can hold together")
+    (together,) = fine.of("can hold together")
     assert together.witness is not None
     assert dict(together.witness.units) == {"d": "m"}
     for claim in (near, above):
@@ -203,8 +230,9 @@ def test_many_claims_about_probabilities_are_settled_without_asking_every_patter
         Claim(id="s.high", statement=prob(always(X > 4.5)) >= 0.2),
     ]
     report = check_specification(claims, dt=DT, horizon=2)
-    assert report.findings[-1].question == "can hold together"
-    assert report.findings[-1].status == "ok"
+    (found,) = report.of("can hold together")
+    assert found.status == "ok"
+    assert "the probabilities can be met" in found.detail
 
 
 def test_a_horizon_beyond_reason_is_unknown_and_ends() -> None:

@@ -1,0 +1,1 @@
+"""Closed loops of declared dynamics and a policy: simulated, enclosed, proved, compared."""

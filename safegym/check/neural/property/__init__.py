@@ -1,0 +1,1 @@
+"""Properties of a policy, in the language, as clauses over one graph."""
