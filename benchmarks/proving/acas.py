@@ -42,6 +42,10 @@ def published(network: str, prop: str) -> str:
 
 def instances(folder: Path) -> list[tuple[str, str, float]]:
     """(network, property, seconds) of each instance."""
+    if not (folder / "acasxu_instances.csv").is_file():
+        raise SystemExit(
+            f"{folder} has no acasxu_instances.csv; name the folder of the files with --acas."
+        )
     with (folder / "acasxu_instances.csv").open(encoding="utf-8") as lines:
         return [(row[0], row[1], float(row[2])) for row in csv.reader(lines) if row]
 
@@ -110,12 +114,15 @@ def run(
     say: Callable[[str], None],
     every: int = 1,
 ) -> list[dict[str, Any]]:
-    """All instances; those that `results` (JSON lines) has already are not run again."""
-    done = {(row["network"], row["property"]): row for row in _known(results)}
+    """All instances; those that `results` (JSON lines) has with these limits are not run again."""
+    done = {
+        (row["network"], row["property"], row["timeout"], row["workers"]): row
+        for row in _known(results)
+    }
     wanted = instances(folder)[::every]
     rows: list[dict[str, Any]] = []
     for number, (network, prop, limit) in enumerate(wanted, 1):
-        row = done.get((network, prop))
+        row = done.get((network, prop, timeout or limit, workers))
         if row is None:
             row = solve(folder, network, prop, timeout or limit, workers)
             if results is not None:
@@ -141,7 +148,10 @@ def _known(results: Path | None) -> Iterator[dict[str, Any]]:
 
 
 def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Figures, ratios and bars of the instances that were run."""
+    """Figures, ratios and bars of the instances that were run.
+
+    The bar of solved instances is for 116 s on two processes; with other limits it is a figure.
+    """
     solved = [row for row in rows if row["answer"] == row["published"]]
     wrong = [
         f"{row['network'][:16]} {row['property']}"
@@ -161,14 +171,18 @@ def measured(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "unknown": open_,
         "seconds": sum(seconds),
         "median s": float(np.median(seconds)) if seconds else 0.0,
-        "solved within 40 s": sum(row["seconds"] <= 40.0 for row in solved),
+        "solved within 40 s of wall time": sum(row["seconds"] <= 40.0 for row in solved),
+        "CPU s of the searching process": sum(row["cpu of this process"] for row in rows),
+        "timeouts": sorted({row["timeout"] for row in rows}),
         "most s": max(seconds, default=0.0),
         "workers": sorted({row["workers"] for row in rows}),
     }
+    standard = bool(rows) and figures["workers"] == [2] and figures["timeouts"] == [116.0]
     missing = max(BAR * len(rows) / OF - len(solved), 0.0)
+    short = {"ACAS Xu short of the bar": missing} if standard else {}
     return {
         "figures": {"ACAS Xu": figures},
         "rivals": {"ACAS Xu, published": {"alpha-beta-CROWN 2022": 185, "nnenum 2022": 186}},
-        "ratios": {"ACAS Xu short of the bar": missing, "ACAS Xu wrong": len(wrong)},
-        "bars": {"ACAS Xu short of the bar": 0.0, "ACAS Xu wrong": 0},
+        "ratios": {**short, "ACAS Xu wrong": len(wrong)},
+        "bars": {**dict.fromkeys(short, 0.0), "ACAS Xu wrong": 0},
     }

@@ -28,19 +28,20 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
             case for seed in range(1 if quick else 3) for case in cases(trained(shape, seed), seed)
         ]
         answers = [_ours(case) for case in made]
-        seconds = [taken for _, taken in answers]
+        seconds = [taken for _, taken, _ in answers]
         every += seconds
         compared = _compared(made, quick)
         bad = [
             case.name
-            for index, (case, (outcome, _)) in enumerate(zip(made, answers, strict=True))
+            for index, (case, (outcome, _, _)) in enumerate(zip(made, answers, strict=True))
             if _is_wrong(case, outcome, [table[index][0] for table in compared.values()])
         ]
         wrong += len(bad)
-        words = [WORDS[outcome.result] for outcome, _ in answers]
+        words = [WORDS[outcome.result] for outcome, _, _ in answers]
         figures[shape] = {
             "cases": len(made),
             "median s": float(np.median(seconds)),
+            "median wall s": float(np.median([wall for _, _, wall in answers])),
             "most s": max(seconds),
             **{word: words.count(word) for word in ("holds", "fails", "unknown")},
             "wrong": bad,
@@ -67,11 +68,12 @@ def measure(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
     }
 
 
-def _ours(case: Case) -> tuple[SearchOutcome, float]:
+def _ours(case: Case) -> tuple[SearchOutcome, float, float]:
+    """The outcome, CPU seconds of this process, which works alone, and wall seconds."""
     problem = case.problem
-    began = time.process_time()
+    wall, began = time.perf_counter(), time.process_time()
     outcome = search(problem, timeout=TIMEOUT)
-    return outcome, time.process_time() - began
+    return outcome, time.process_time() - began, time.perf_counter() - wall
 
 
 def _compared(made: list[Case], quick: bool) -> dict[str, list[tuple[rivals.Word, float]]]:
@@ -105,8 +107,9 @@ def _is_wrong(case: Case, outcome: SearchOutcome, others: list[rivals.Word]) -> 
 
 
 def _line(row: dict[str, Any]) -> str:
+    wall = f" CPU ({row['median wall s']:.4f} s wall)" if "median wall s" in row else " CPU"
     return (
-        f"{row['cases']:3} cases, median {row['median s']:.4f} s: {row['holds']} hold, "
+        f"{row['cases']:3} cases, median {row['median s']:.4f} s{wall}: {row['holds']} hold, "
         f"{row['fails']} fail, {row['unknown']} unknown"
         + (f", WRONG: {row['wrong']}" if row.get("wrong") else "")
     )

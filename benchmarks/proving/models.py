@@ -6,6 +6,7 @@ Seconds are processor time on one core, imports apart.
 """
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from safegym_scenarios.models import MODELS, find_model
@@ -16,6 +17,9 @@ from safegym.check.loop.reach import prove_reach
 from safegym.check.neural.proof import prove
 from safegym.check.symbolic.model import check_model
 from safegym.formula.build import always
+
+NAMES = {False: sorted(MODELS), True: ["double-integrator", "pendulum"]}
+"""Models by whether it is to be quick."""
 
 
 def answer(model: ReadyModel, claim: Any) -> tuple[str, str]:
@@ -44,16 +48,49 @@ def answer(model: ReadyModel, claim: Any) -> tuple[str, str]:
             return found.result, f"tree, z3, {claim.method}"
 
 
+def measure(quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
+    """Seconds to the answer of each claim; an answer other than the recorded one is wrong."""
+    rows = [_row(find_model(name), c) for name in NAMES[quick] for c in find_model(name).claims]
+    for row in rows:
+        say(
+            f"{row['claim']:32} {row['answer']:9} {row['CPU s']:6.2f} s CPU, "
+            f"{row['wall s']:6.2f} s wall ({row['how']})"
+        )
+    wrong = [row["claim"] for row in rows if row["answer"] != row["recorded"]]
+    figures = {row["claim"]: row for row in rows} | {"answered otherwise than recorded": wrong}
+    return {
+        "figures": {"models": figures},
+        "ratios": {"model claims wrong": len(wrong)},
+        "bars": {"model claims wrong": 0},
+    }
+
+
+def _row(model: ReadyModel, claim: Any) -> dict[str, Any]:
+    began, cpu = time.perf_counter(), time.process_time()
+    result, how = answer(model, claim)
+    return {
+        "claim": claim.id,
+        "meaning": claim.meaning,
+        "how": how,
+        "answer": result,
+        "recorded": claim.answer,
+        "CPU s": time.process_time() - cpu,
+        "wall s": time.perf_counter() - began,
+    }
+
+
 def main() -> None:
     """Prints one row a claim."""
-    for name in sorted(MODELS):
+    for name in NAMES[False]:
         model = find_model(name)
         for claim in model.claims:
-            began = time.process_time()
-            result, how = answer(model, claim)
-            took = time.process_time() - began
+            row = _row(model, claim)
+            result = row["answer"]
             wrong = "" if result == claim.answer else f" (recorded: {claim.answer})"
-            print(f"| `{claim.id}` | {claim.meaning} | {how} | {result}{wrong} | {took:.2f} |")
+            print(
+                f"| `{claim.id}` | {claim.meaning} | {row['how']} | {result}{wrong} "
+                f"| {row['CPU s']:.2f} |"
+            )
 
 
 if __name__ == "__main__":

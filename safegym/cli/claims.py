@@ -192,15 +192,23 @@ def _parsed(texts: list[str], bounds: list[str], rates: list[str]) -> tuple[Clai
     from safegym.formula.text import parse_statement
 
     signals = _signals(bounds, rates)
-    return tuple(
+    claims = tuple(
         Claim(id=f"formula.{number}", statement=parse_statement(text, signals=signals))
         for number, text in enumerate(texts, 1)
     )
+    read = sorted({signal.name for claim in claims for signal in claim.signals})
+    for signal in signals:
+        if signal.name not in read:
+            raise SafegymError(
+                f"No formula reads {signal.name}, which --bounds or --rate declares; the formulas "
+                f"read {', '.join(read)}."
+            )
+    return claims
 
 
 def _signals(bounds: list[str], rates: list[str]) -> tuple[Signal, ...]:
-    limits = dict(_numbers("--bounds", text, 2) for text in bounds)
-    fastest = dict(_numbers("--rate", text, 1) for text in rates)
+    limits = _by_name("--bounds", bounds, 2)
+    fastest = _by_name("--rate", rates, 1)
     return tuple(
         Signal(
             name,
@@ -209,6 +217,16 @@ def _signals(bounds: list[str], rates: list[str]) -> tuple[Signal, ...]:
         )
         for name in dict.fromkeys((*limits, *fastest))
     )
+
+
+def _by_name(option: str, texts: list[str], count: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, numbers = _numbers(option, text, count)
+        if name in found:
+            raise SafegymError(f"{option} gives {name} twice; give it once.")
+        found[name] = numbers
+    return found
 
 
 def _numbers(option: str, text: str, count: int) -> tuple[str, list[float]]:

@@ -109,7 +109,7 @@ def prove(
     """
     if check_certificate is not None:
         _check(check_certificate, as_json)
-    _check_drawing(plot)
+    _check_drawing(plot, over)
     asked = Asked(
         formula,
         claim,
@@ -143,6 +143,8 @@ def prove(
             wanted = property_of(asked)
             limits, named = region_of(region or []), fields_of(field or [])
             source = _source(policy, onnx, scenario, trust_pickle, algorithm)
+            if over is not None:
+                source = _with_inputs(source, named, over)
             proof = _prove(source, wanted, limits, named, options)
     if plot is not None:
         _draw(proof, plot, over)
@@ -215,7 +217,37 @@ def _check(folder: Path, as_json: bool) -> None:
     raise typer.Exit(Exit.HOLDS)
 
 
-def _check_drawing(path: Path | None) -> None:
+def _with_inputs(source: Any, named: dict[str, int | str], over: str) -> Any:
+    """The policy's graph, once --over is known to name entries of its observation."""
+    from safegym.check.neural.proof.subject import graph_of
+    from safegym.check.neural.property.layout import OBSERVATION, layout_of
+
+    graph = graph_of(source)
+    layout = layout_of(graph, named)
+    known = [layout.name((OBSERVATION, at)) for at in range(layout.observations)]
+    _check_over(over, [*known, *(f"risen {name}" for name in known)], ", ".join(known))
+    return graph
+
+
+def _check_over(over: str, known: list[str], listed: str) -> None:
+    """Before the search, whose answer must not be lost for a wrong name."""
+    for name in _names(over):
+        if name not in known:
+            raise SafegymError(f"--over: {name!r:.60} is no input; there are {listed[:300]}.")
+
+
+def _names(over: str) -> list[str]:
+    return [name.strip() for name in over.split(",")]
+
+
+def _check_drawing(path: Path | None, over: str | None) -> None:
+    names = [] if over is None else _names(over)
+    if names and path is None:
+        raise SafegymError("--over names the inputs of a picture; add --plot FILE.svg.")
+    if len(names) > 2:
+        raise SafegymError(f"--over names one or two inputs, found {over!r:.60}.")
+    if len(set(names)) < len(names):
+        raise SafegymError(f"--over {over!r:.60} names the same input twice; name two.")
     if path is None:
         return
     if path.suffix.lower() != ".svg":
@@ -233,9 +265,7 @@ def _draw(proof: "Proof", path: Path, over: str | None) -> None:
         free = [at for at, (a, b) in enumerate(zip(low, high, strict=True)) if a < b] or [0]
         chosen: list[str] = [proof.names[at] for at in free[:2]]
     else:
-        chosen = [name.strip() for name in over.split(",")]
-    if len(chosen) > 2:
-        raise SafegymError(f"--over names one or two inputs, found {over!r:.60}.")
+        chosen = _names(over)
     svg = proof.svg(chosen[0], chosen[1] if chosen[1:] else None)
     path.write_text(svg, encoding="utf-8")
     err.print(f"{shown(path)} shows the section over {' and '.join(chosen)}.")

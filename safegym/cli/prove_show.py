@@ -66,16 +66,22 @@ def progress(timeout: float, *, hidden: bool) -> Generator[tuple[Hear, Begin]]:
 
 def show_checked(folder: Path, reports: "Sequence[CheckReport]") -> None:
     """What an accepted certificate proves."""
+    from safegym.check.neural.proof.words import stated_region
+
     table = plain_table(f"certificate {shown(folder)}")
     table.add_column("")
     table.add_column(Text("ACCEPTED", "green"), overflow="fold")
     for each in reports:
         table.add_row("property", shown(each.claim))
         table.add_row("policy", shown(each.policy))
+        table.add_row("region", shown(stated_region(each.region)))
         table.add_row("semantics", shown(each.semantics))
         table.add_row("statement", f"sha256:{each.statement_sha256}")
         took = f"{each.seconds:.3g} s with {each.exact}"
-        table.add_row("checked", f"{each.leaves} leaves, exact arithmetic, {took}")
+        table.add_row(
+            "checked",
+            f"{each.leaves} {'leaf' if each.leaves == 1 else 'leaves'}, exact arithmetic, {took}",
+        )
     out.print(table)
 
 
@@ -85,6 +91,7 @@ def report_json(report: "CheckReport") -> dict[str, Any]:
         "folder": str(report.folder),
         "claim": report.claim,
         "policy": report.policy,
+        "region": dict(report.region),
         "semantics": report.semantics,
         "statement_sha256": report.statement_sha256,
         "leaves": report.leaves,
@@ -110,7 +117,9 @@ def show(proof: "Proof") -> None:
         table.add_row("", f"and {len(proof.regions) - 4} more parts")
     table.add_row("semantics", proof.semantics)
     table.add_row("volume", shares_words(proof.shares))
-    table.add_row("search", f"{proof.boxes} boxes, {proof.seconds:.3g} s")
+    table.add_row(
+        "search", f"{proof.boxes} {'box' if proof.boxes == 1 else 'boxes'}, {proof.seconds:.3g} s"
+    )
     if proof.reason:
         table.add_row("why", shown(proof.reason))
     if proof.witness is not None:

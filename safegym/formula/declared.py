@@ -1,12 +1,80 @@
 """What the declarations of plants share: names, signals, units, canonical lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
+from safegym.digest import digest_text
 from safegym.errors import FormulaError, UnitError
 from safegym.formula.expression import short
 from safegym.formula.operations import check_scalar
 from safegym.formula.terms import Signal, Term, describe, signals_of
 from safegym.units import ONE, Unit
+
+
+class Declared:
+    """What every declared plant says of itself, whatever the form of its rule."""
+
+    __slots__ = ()
+
+    name: str
+    states: tuple[Signal, ...]
+    actions: tuple[Signal, ...]
+    disturbances: tuple[Signal, ...]
+    observation: tuple[Term, ...]
+    dt: Fraction
+
+    def _rule(self) -> tuple[str, str, tuple[Term, ...]]:
+        """The language's name, the word for a state's term, and one term for each state."""
+        raise NotImplementedError
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """States, then actions, then disturbances."""
+        return (*self.states, *self.actions, *self.disturbances)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """One term for each state, then the observation."""
+        return (*self._rule()[2], *self.observation)
+
+    @property
+    def text(self) -> str:
+        """Canonical text: everything that decides what the plant does."""
+        language, word, terms = self._rule()
+        steps = zip(self.states, terms, strict=True)
+        return "\n".join(
+            (
+                language,
+                f"name {self.name}",
+                f"dt {self.dt}",
+                *_lines("state", self.states),
+                *_lines("action", self.actions),
+                *_lines("disturbance", self.disturbances),
+                *(f"{word} {signal.name} = {each}" for signal, each in steps),
+                *(f"observation {each}" for each in self.observation),
+            )
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical text."""
+        return digest_text(self.text)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON value that says the whole model, for logs and evidence."""
+        _, word, terms = self._rule()
+        return {
+            "name": self.name,
+            "dt": str(self.dt),
+            "states": [signal.name for signal in self.states],
+            "actions": [signal.name for signal in self.actions],
+            "disturbances": [signal.name for signal in self.disturbances],
+            word: [str(each) for each in terms],
+            "observation": [str(each) for each in self.observation],
+            "text": self.text,
+            "digest": self.digest,
+        }
 
 
 def check_signals(what: str, signals: Sequence[Signal], disturbances: Sequence[Signal]) -> None:
@@ -79,6 +147,6 @@ def unit_of(signal: Signal) -> Unit:
     return ONE if signal.unit_or_none is None else signal.unit_or_none
 
 
-def declaration_lines(word: str, signals: Iterable[Signal]) -> list[str]:
+def _lines(word: str, signals: Iterable[Signal]) -> list[str]:
     """One canonical line a signal."""
     return [f"{word} {describe(signal)}" for signal in signals]

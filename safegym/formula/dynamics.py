@@ -8,17 +8,15 @@ Terms are those of formulas and, beside them, `if_(condition, then, otherwise)` 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from safegym.digest import digest_text
 from safegym.errors import FormulaError
 from safegym.formula.choice import Choice, choices_of
 from safegym.formula.declared import (
+    Declared,
     check_keys,
     check_reads,
     check_signals,
     check_unit,
-    declaration_lines,
     unit_of,
 )
 from safegym.formula.terms import Signal, Term, term
@@ -29,7 +27,7 @@ LANGUAGE = "safegym dynamics 1"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Dynamics:
+class Dynamics(Declared):
     """A plant in discrete time: state, action and disturbance give the next state.
 
     states, actions, disturbances: scalar signals. The bounds of an action are what the deployed
@@ -78,51 +76,11 @@ class Dynamics:
         for signal, each in zip(self.states, terms, strict=True):
             check_unit(what, f"the state {signal.name}", each, unit_of(signal))
 
-    @property
-    def signals(self) -> tuple[Signal, ...]:
-        """States, then actions, then disturbances."""
-        return (*self.states, *self.actions, *self.disturbances)
+    def _rule(self) -> tuple[str, str, tuple[Term, ...]]:
+        return LANGUAGE, "next", self.next
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The distinct `if`s of the next state and the observation, parts first."""
-        found = dict.fromkeys(
-            each for root in (*self.next, *self.observation) for each in choices_of(root)
-        )
+        found = dict.fromkeys(each for root in self.terms for each in choices_of(root))
         return tuple(found)
-
-    @property
-    def text(self) -> str:
-        """Canonical text: everything that decides what the plant does."""
-        steps = zip(self.states, self.next, strict=True)
-        return "\n".join(
-            (
-                LANGUAGE,
-                f"name {self.name}",
-                f"dt {self.dt}",
-                *declaration_lines("state", self.states),
-                *declaration_lines("action", self.actions),
-                *declaration_lines("disturbance", self.disturbances),
-                *(f"next {signal.name} = {each}" for signal, each in steps),
-                *(f"observation {each}" for each in self.observation),
-            )
-        )
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the canonical text."""
-        return digest_text(self.text)
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON value that says the whole model, for logs and evidence."""
-        return {
-            "name": self.name,
-            "dt": str(self.dt),
-            "states": [signal.name for signal in self.states],
-            "actions": [signal.name for signal in self.actions],
-            "disturbances": [signal.name for signal in self.disturbances],
-            "next": [str(each) for each in self.next],
-            "observation": [str(each) for each in self.observation],
-            "text": self.text,
-            "digest": self.digest,
-        }

@@ -3,16 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from safegym.digest import digest_text
 from safegym.errors import FormulaError
 from safegym.formula.declared import (
+    Declared,
     check_keys,
     check_reads,
     check_signals,
     check_unit,
-    declaration_lines,
     unit_of,
 )
 from safegym.formula.derivative import derivative as derivative_of
@@ -26,7 +24,7 @@ LANGUAGE = "safegym flow 1"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Flow:
+class Flow(Declared):
     """A plant in continuous time: d state / dt of state, action and disturbance.
 
     The action is chosen at the control instants 0, dt, 2 dt... and held until the next; so is each
@@ -78,43 +76,5 @@ class Flow:
             for other in states:
                 derivative_of(plain(each), other.name)
 
-    @property
-    def signals(self) -> tuple[Signal, ...]:
-        """States, then actions, then disturbances."""
-        return (*self.states, *self.actions, *self.disturbances)
-
-    @property
-    def text(self) -> str:
-        """Canonical text: everything that decides what the plant does."""
-        rates = zip(self.states, self.derivative, strict=True)
-        return "\n".join(
-            (
-                LANGUAGE,
-                f"name {self.name}",
-                f"dt {self.dt}",
-                *declaration_lines("state", self.states),
-                *declaration_lines("action", self.actions),
-                *declaration_lines("disturbance", self.disturbances),
-                *(f"derivative {signal.name} = {each}" for signal, each in rates),
-                *(f"observation {each}" for each in self.observation),
-            )
-        )
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the canonical text."""
-        return digest_text(self.text)
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON value that says the whole model, for logs and evidence."""
-        return {
-            "name": self.name,
-            "dt": str(self.dt),
-            "states": [signal.name for signal in self.states],
-            "actions": [signal.name for signal in self.actions],
-            "disturbances": [signal.name for signal in self.disturbances],
-            "derivative": [str(each) for each in self.derivative],
-            "observation": [str(each) for each in self.observation],
-            "text": self.text,
-            "digest": self.digest,
-        }
+    def _rule(self) -> tuple[str, str, tuple[Term, ...]]:
+        return LANGUAGE, "derivative", self.derivative

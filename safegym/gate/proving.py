@@ -9,15 +9,17 @@ import numpy as np
 
 from safegym.check.dispatch import check
 from safegym.check.statistics.ledger import AttemptLedger
-from safegym.errors import GateError
+from safegym.errors import GateError, UnitError
 from safegym.formula.claim import Claim, set_digest
 from safegym.gate.falsifying import refuse_no_run
 from safegym.gate.replay import Counterexample, ReplayBank
-from safegym.policy.base import as_policy
+from safegym.policy.base import Policy, as_policy
 from safegym.scenario.record import record
 from safegym.scenario.registry import find
 from safegym.scenario.spec import Parameter, ScenarioSpec
 from safegym.trace.model import Trace
+from safegym.units import Unit
+from safegym.units import unit as read_unit
 from safegym.verdict import Verdict
 
 
@@ -101,15 +103,18 @@ def bank_counterexample(
     of a training run. The seed is burnt for certification where something is banked.
 
     Nothing is banked unless the scenario's own episode violates a claim. Raises GateError for a
-    proof without a witness, a state without a parameter, a start outside the parameter's range, or
-    a bank of another scenario; RunFolderError for a folder that holds something else.
+    proof without a witness, a state without a parameter, a start outside the parameter's range or
+    in another unit, pushes of a model of another time step, or a bank of another scenario;
+    RunFolderError for a folder that holds something else.
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     found = _trace_of(counterexample)
     if bank is not None and not isinstance(bank, ReplayBank):
         refuse_no_run(Path(bank), spec)
     options, notes = _options(found, spec, start or {}, pushes or {})
-    trace = record(spec, as_policy(policy), seed, options=options)
+    acting = as_policy(policy)
+    notes += _other_policy(found, acting)
+    trace = record(spec, acting, seed, options=options)
     asked = [claim for claim in (claims or spec.claims) if claim.kind != "mean"]
     verdicts = {claim.id: check(claim, trace) for claim in asked}
     violated = tuple(claim for claim in asked if verdicts[claim.id].status == "violated")
@@ -127,6 +132,15 @@ def bank_counterexample(
         violated=violated,
         banked=_banked(starts, bank, spec),
         notes=notes,
+    )
+
+
+def _other_policy(found: Trace, acting: Policy) -> tuple[str, ...]:
+    asked, card = found.policy_digest, acting.card
+    if not asked or asked == card.digest:
+        return ()
+    return (
+        f"The counterexample is one of the policy {asked}; {card.name} ({card.digest}) was run.",
     )
 
 
@@ -161,6 +175,17 @@ def _trace_of(counterexample: Any) -> Trace:
 def _options(
     found: Trace, spec: ScenarioSpec, start: Mapping[str, str], pushes: Mapping[str, str]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    parameters, missing = _parameters(found, spec, start)
+    disturbances, repeated = _disturbances(found, spec, pushes)
+    options: dict[str, Any] = {"parameters": parameters}
+    if disturbances:
+        options["disturbances"] = disturbances
+    return options, (*missing, *repeated)
+
+
+def _parameters(
+    found: Trace, spec: ScenarioSpec, start: Mapping[str, str]
+) -> tuple[dict[str, float], list[str]]:
     initial = {each.name: each for each in spec.parameters if each.role == "initial"}
     parameters: dict[str, float] = {}
     for state, name in start.items():
@@ -170,11 +195,18 @@ def _options(
                 f"{', '.join(found.signals)}, and {spec.name} the initial parameters "
                 f"{', '.join(initial) or 'none'}."
             )
+        _check_unit(found, state, name, initial[name].unit)
         parameters[name] = _inside(float(found.signals[state][0]), initial[name], state)
     missing = sorted(set(initial) - set(parameters))
-    notes = [f"{name} is not fixed by the model; the seed draws it." for name in missing]
+    return parameters, [f"{name} is not fixed by the model; the seed draws it." for name in missing]
+
+
+def _disturbances(
+    found: Trace, spec: ScenarioSpec, pushes: Mapping[str, str]
+) -> tuple[dict[str, list[float]], list[str]]:
     channels = {each.name: each for each in spec.disturbances}
     disturbances: dict[str, list[float]] = {}
+    notes: list[str] = []
     for push, name in pushes.items():
         if push not in found.signals or name not in channels:
             raise GateError(
@@ -183,6 +215,13 @@ def _options(
                 f"{', '.join(channels) or 'none'}."
             )
         channel = channels[name]
+        _check_unit(found, push, name, channel.unit)
+        if found.clock.dt != spec.clock.dt:
+            raise GateError(
+                f"pushes= carries the model's {push} step by step, and the model steps by "
+                f"{found.clock.dt} s, {spec.name} by {spec.clock.dt} s; leave pushes= out, or "
+                "declare the model over the scenario's control step."
+            )
         pieces = [channel.piece_at(step, spec.horizon) for step in range(spec.horizon)]
         values = np.full(spec.horizon, channel.neutral)
         acting = np.asarray(found.signals[push], np.float64)[: len(found.rewards)][: spec.horizon]
@@ -195,10 +234,25 @@ def _options(
                 f"{push} is repeated by {name} as its mean over each of {channel.pieces} stretches "
                 "of the horizon only."
             )
-    options: dict[str, Any] = {"parameters": parameters}
-    if disturbances:
-        options["disturbances"] = disturbances
-    return options, tuple(notes)
+    return disturbances, notes
+
+
+def _check_unit(found: Trace, signal: str, name: str, unit: str) -> None:
+    given = found.units.get(signal, "")
+    ours, theirs = _read_unit(given), _read_unit(unit)
+    if ours is not None and theirs is not None and ours != theirs:
+        raise GateError(
+            f"The counterexample's {signal} is in {given}, and {name} in {unit}; declare the model "
+            f"in {unit}."
+        )
+
+
+def _read_unit(text: str) -> Unit | None:
+    """A parameter's unit is free text: one that cannot be read is not compared."""
+    try:
+        return read_unit("*".join(text.split()))
+    except UnitError:
+        return None
 
 
 def _inside(value: float, parameter: Parameter, state: str) -> float:

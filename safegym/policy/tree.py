@@ -17,6 +17,7 @@ FORMAT = "safegym-tree-1"
 LEAF = -1
 """The `feature` of a leaf."""
 MAX_NODES = 1 << 20
+MAX_INPUTS = 1 << 20
 MAX_BYTES = 64 << 20
 """Largest file that is read: 64 MiB."""
 
@@ -49,14 +50,19 @@ class TreePolicy:
         observation_space: spaces.Space[Any] | None = None,
         action_space: spaces.Space[Any] | None = None,
     ) -> None:
-        if (value is None) == (index is None):
+        self.value: Array | None = None
+        self.index: Array | None = None
+        self._chosen: Array
+        if value is not None and index is None:
+            self._chosen = self.value = _real(value, "value", np.float32)
+        elif index is not None and value is None:
+            self._chosen = self.index = _whole(index, "index")
+        else:
             raise PolicyError(f"Tree {name} needs either value= (a box) or index= (discrete).")
-        self.inputs = inputs
+        self.inputs = _count(inputs)
         self.feature = _whole(feature, "feature")
-        self.threshold = _frozen(np.array(threshold, np.float64))
+        self.threshold = _real(threshold, "threshold", np.float64)
         self.below, self.above = _whole(below, "below"), _whole(above, "above")
-        self.value = None if value is None else _frozen(np.array(value, np.float32))
-        self.index = None if index is None else _whole(index, "index")
         _check(name, self)
         self.depth = _depth(self)
         for what, space in (("observation", observation_space), ("action", action_space)):
@@ -81,7 +87,8 @@ class TreePolicy:
 
     def leaf(self, observations: Array) -> NDArray[np.int64]:
         """The leaf that each row comes to, shape (B,). Raises PolicyError for NaN or a misfit."""
-        rows = np.asarray(observations, np.float64).reshape(len(observations), -1)
+        rows = np.asarray(observations, np.float64)
+        rows = rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
         if rows.shape[1] != self.inputs:
             raise PolicyError(
                 f"Tree {self._card.name} reads {self.inputs} numbers, the observation has "
@@ -100,9 +107,7 @@ class TreePolicy:
 
     def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
         """Actions (B, m) in binary32, or choices (B,); the state is passed through."""
-        chosen = self.value if self.index is None else self.index
-        assert chosen is not None  # noqa: S101  # the constructor asked for one of them
-        return chosen[self.leaf(observations)], state
+        return self._chosen[self.leaf(observations)], state
 
     def save(self, path: str | Path) -> None:
         """Write the tree as one JSON file. Raises RunFolderError if it cannot be written."""
@@ -117,11 +122,12 @@ class TreePolicy:
         """The tree of a file that `save` wrote. Raises PolicyError for anything else."""
         document = _read(Path(path))
         try:
-            name = str(document.pop("name"))
+            name = document.pop("name")
+            if not isinstance(name, str):
+                raise PolicyError(f"{path} gives the tree a name that is no text: {name!r:.60}.")
             if document.pop("format") != FORMAT:
                 raise PolicyError(f"{path} is not of the format {FORMAT}.")
-            inputs = int(document.pop("inputs"))
-            return cls(name, inputs=inputs, **document)
+            return cls(name, **document)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, PolicyError):
                 raise
@@ -146,8 +152,7 @@ class TreePolicy:
             return f"{asked} <= {self.threshold[node]:.6g}?"
         if self.index is not None:
             return f"choose {int(self.index[node])}"
-        assert self.value is not None  # noqa: S101  # the constructor asked for one of them
-        return "act " + ", ".join(f"{number:.6g}" for number in self.value[node])
+        return "act " + ", ".join(f"{number:.6g}" for number in self._chosen[node])
 
     def _document(self) -> dict[str, Any]:
         document: dict[str, Any] = {
@@ -185,12 +190,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _check(name: str, tree: TreePolicy) -> None:
-    chosen = tree.value if tree.index is None else tree.index
+    chosen = tree._chosen
     count = len(tree.feature)
     rows = (tree.threshold, tree.below, tree.above)
     if not 1 <= count <= MAX_NODES or any(each.shape != (count,) for each in rows):
         raise PolicyError(f"Tree {name}: its arrays are not of one length from 1 to {MAX_NODES}.")
-    if chosen is None or len(chosen) != count or chosen.ndim != (2 if tree.index is None else 1):
+    dims = 2 if tree.index is None else 1
+    if chosen.ndim != dims or len(chosen) != count or not chosen.size:
         raise PolicyError(f"Tree {name}: value= is (n, m) and index= is (n,), n = {count} here.")
     if not (np.isfinite(tree.threshold).all() and np.isfinite(chosen).all()):
         raise PolicyError(f"Tree {name} holds a number that is not finite.")
@@ -214,11 +220,37 @@ def _depth(tree: TreePolicy) -> int:
     return int(depths.max())
 
 
+def _count(inputs: Any) -> int:
+    whole = isinstance(inputs, int | np.integer) and not isinstance(inputs, bool)
+    if not whole or not 1 <= inputs <= MAX_INPUTS:
+        raise PolicyError(
+            f"A tree's inputs= takes whole numbers from 1 to {MAX_INPUTS}, found {inputs!r:.60}."
+        )
+    return int(inputs)
+
+
 def _whole(values: ArrayLike, what: str) -> NDArray[np.int64]:
-    array = np.array(values)
-    if array.dtype.kind not in "iu" or array.ndim != 1:
+    array = _array(values)
+    most = np.iinfo(np.int64).max
+    if array is None or array.dtype.kind not in "iu" or array.ndim != 1 or (array > most).any():
         raise PolicyError(f"A tree's {what} is a row of whole numbers, found {values!r:.60}.")
     return _frozen(array.astype(np.int64))
+
+
+def _real(values: ArrayLike, what: str, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """As floats; what is too large becomes infinite, and is refused later. No text, no truth."""
+    array = _array(values)
+    if array is None or array.dtype.kind not in "iuf":
+        raise PolicyError(f"A tree's {what} is made of numbers, found {values!r:.60}.")
+    with np.errstate(over="ignore"):
+        return _frozen(array.astype(dtype))
+
+
+def _array(values: ArrayLike) -> NDArray[Any] | None:
+    try:
+        return np.array(values)
+    except (TypeError, ValueError):  # rows of different lengths
+        return None
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from safegym.policy.base import Policy
 from safegym.scenario.fitting import action_check, check_first, check_mode, check_spaces
 from safegym.scenario.hands import Hands
 from safegym.scenario.lost import lost_trace
+from safegym.scenario.memory import Memory
 from safegym.scenario.pulse import Pulse
 from safegym.scenario.spec import Environment
 from safegym.trace.model import Trace
@@ -53,8 +54,9 @@ class Runner:
 
     make_stage: builds a fresh environment; called again for a slot whose environment raised.
     Inference has the policy's own width; rows without an episode are zero. A policy of width 1
-    gets the running rows only. pulse: says to another process which episode is in a call, and
-    limits how long an episode's calls may take (`pulse.Pulse`).
+    gets the running rows only, and one row at a time if it has `begin`. pulse: says to another
+    process which episode is in a call, and limits how long an episode's calls may take
+    (`pulse.Pulse`).
     """
 
     def __init__(
@@ -79,7 +81,8 @@ class Runner:
         check_spaces(policy, env.observation_space, env.action_space)
         self._check = action_check(policy, env.action_space)
         self._whole = isinstance(env.action_space, spaces.Discrete)
-        self._copies = copies
+        told = self._compact and hasattr(policy, "begin")
+        self._copies = copies = 1 if told else copies
         width = copies if self._compact else card.width
         shape = env.observation_space.shape or ()
         self._observations = np.zeros((width, *shape), env.observation_space.dtype)
@@ -90,7 +93,7 @@ class Runner:
         self._broken: set[int] = set()
         self._before: dict[int, Trace | None] = {}
         self._ended: list[Finished] = []
-        self._state: Any = None
+        self._memory = Memory(policy)
 
     @property
     def room(self) -> int:
@@ -204,7 +207,7 @@ class Runner:
                 f"Policy {self._policy.card.name} acts {actions[0]}, outside the environment's "
                 f"action space {self._stages[0].env.action_space}; clip its actions to the bounds."
             )
-        self._state = None
+        self._memory.forget_all()
         self._release(0)
 
     def _start_any(self, seeds: Sequence[int]) -> None:
@@ -275,18 +278,13 @@ class Runner:
 
     def _ask(self) -> tuple[Any, int]:
         """The policy's actions and how many there must be. It sees copies, and may write there."""
-        rows: Any = list(self._tasks) if self._compact else slice(None)
-        observations, starts = self._observations[rows], self._starts[rows]
-        if not self._compact:
-            observations, starts = observations.copy(), starts.copy()
         if self.pulse is not None:
             self.pulse.begin_policy()
         try:
-            found, self._state = self._policy.act(observations, self._state, starts)
+            return self._memory.ask(self._observations, self._starts, list(self._tasks))
         finally:
             if self.pulse is not None:
                 self.pulse.end_policy()
-        return found, len(observations)
 
     def _act(self) -> tuple[Any, Any]:
         found, expected = self._ask()
@@ -304,7 +302,8 @@ class Runner:
         """The policy raised on a batch: run its episodes one by one, so that the one it fails on
         is closed as interrupted and its neighbours are not.
         """
-        tasks, self._state = list(self._tasks.items()), None
+        tasks = list(self._tasks.items())
+        self._memory.forget_all()
         if len(tasks) == 1:
             slot = tasks[0][0]
             return [self._close(slot, _in_policy(error))]
@@ -359,6 +358,7 @@ class Runner:
         if self.pulse is not None:
             self.pulse.forget(task.index)
         self._hands.let_go(slot)
+        self._memory.forget(slot)
         self._observations[slot] = 0
         self._starts[slot] = True
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from safegym.formula.interning import Interned, postorder
 from safegym.formula.nodes import Atom
 from safegym.formula.terms import Apply, Constant, Signal, Term
@@ -23,6 +26,19 @@ class Row:
         """Whether it holds at a point."""
         left = sum((c * x for c, x in zip(self.coefficients, point, strict=True)), Fraction(0))
         return left < self.bound if self.strict else left <= self.bound
+
+    def floats(self) -> tuple[NDArray[np.float64], float]:
+        """Coefficients and bound to the nearest, scaled so that the largest coefficient is 1.
+
+        Their relative error is 2**-53, of those below 2**-1000 too large to rely on; a bound past
+        the binary64 numbers is infinite.
+        """
+        largest = max(map(abs, self.coefficients), default=Fraction(0)) or Fraction(1)
+        weights = np.array([float(each / largest) for each in self.coefficients])
+        try:
+            return weights, float(self.bound / largest)
+        except OverflowError:
+            return weights, np.inf if self.bound > 0 else -np.inf
 
 
 def row_of(atom: Atom, names: Sequence[str]) -> Row | None:

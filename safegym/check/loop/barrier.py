@@ -9,7 +9,7 @@ from safegym.check.loop.graph import Step, node_of
 from safegym.check.loop.plant import Plant, as_policy_graph
 from safegym.check.loop.posing import Literal
 from safegym.check.loop.result import LoopProof
-from safegym.check.loop.sets import StateSet, as_formula
+from safegym.check.loop.sets import StateSet, as_formula, check_some
 from safegym.check.loop.settling import within
 from safegym.check.loop.stating import check_semantics
 from safegym.check.loop.transition import Rule, lands_in, refuse_flow, transition
@@ -55,6 +55,7 @@ def prove_barrier(
         as_formula(given, plant, word)
         for given, word in ((initial, "initial"), (safe, "safe"), (domain, "domain"))
     )
+    check_some(start, plant, "the initial set")
     folder = None if certificate is None else Path(certificate)
     budget = Budget(timeout, workers, folder, listener, graph.digest)
     above = all_of(room, barrier >= Constant(0.0))
@@ -63,7 +64,7 @@ def prove_barrier(
         within("safe", "where h >= 0 in the domain, it is safe", plant, above, kept, budget),
     ]
     left = 1.0 - gamma
-    said = f"where h >= 0 in the domain, h(next) >= {left:g} h(now), under every disturbance"
+    said = f"where h >= 0 in the domain, h(next) >= {left!r} h(now), under every disturbance"
     stays, first = transition(
         "domain",
         "where h >= 0 in the domain, the next state is in the domain",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from safegym.check.neural.search import Listener
+from safegym.errors import UnsupportedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class Budget:
     policy_digest: str = ""
     started: float = field(default_factory=time.monotonic)
 
+    def __post_init__(self) -> None:
+        check_timeout(self.timeout)
+
     @property
     def left(self) -> float:
         """Seconds left, 0 where none are."""
@@ -34,3 +38,9 @@ class Budget:
     def limits(self) -> dict[str, Any]:
         """The limits as a proof reports them."""
         return {"timeout": self.timeout, "workers": self.workers}
+
+
+def check_timeout(timeout: float) -> None:
+    """Raises UnsupportedError unless it is a number of seconds, 0 or above."""
+    if not timeout >= 0.0:
+        raise UnsupportedError(f"timeout is {timeout} s; it must be 0 or above: timeout=60.0.")

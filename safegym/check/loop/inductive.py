@@ -9,7 +9,7 @@ from safegym.check.loop.finishing import concluded
 from safegym.check.loop.plant import Plant, as_policy_graph
 from safegym.check.loop.reach.prove import prove_reach
 from safegym.check.loop.result import LoopProof, Obligation
-from safegym.check.loop.sets import Box, StateSet, as_formula
+from safegym.check.loop.sets import Box, StateSet, as_formula, check_some
 from safegym.check.loop.settling import within
 from safegym.check.loop.stating import check_semantics
 from safegym.check.loop.transition import lands_in, transition
@@ -60,6 +60,7 @@ def prove_inductive(
     )
     if box is not None:
         held = all_of(held, as_formula(box, plant, "box"))
+    check_some(start, plant, "the initial set")
     folder = None if certificate is None else Path(certificate)
     budget = Budget(timeout, workers, folder, listener, graph.digest)
     obligations = [
@@ -126,6 +127,7 @@ def _flow_obligations(
             cells=CELLS,
             timeout=budget.left,
             semantics=semantics,
+            listener=budget.listener,
         )
         statement = f"from every state of S, under every disturbance, {said}"
         found.append(replace(proof.obligations[0], name=name, statement=statement))

@@ -11,7 +11,7 @@ from safegym.check.loop.graph import Step, node_of
 from safegym.check.loop.plant import Plant, as_policy_graph
 from safegym.check.loop.posing import Literal
 from safegym.check.loop.result import LoopProof
-from safegym.check.loop.sets import StateSet, as_formula
+from safegym.check.loop.sets import StateSet, as_formula, check_some
 from safegym.check.loop.settling import within
 from safegym.check.loop.stating import check_semantics
 from safegym.check.loop.transition import Rule, lands_in, refuse_flow, transition
@@ -60,6 +60,7 @@ def prove_lyapunov(
             "decrease above 0."
         )
     room = as_formula(domain, plant, "domain")
+    check_some(room, plant, "the domain")
     folder = None if certificate is None else Path(certificate)
     budget = Budget(timeout, workers, folder, listener, graph.digest)
     whole = all_of(room, function <= Constant(level))
@@ -69,7 +70,7 @@ def prove_lyapunov(
         ("domain", "where V <= level, the next state is in the domain", whole, lands_in(room)),
         (
             "decrease",
-            f"where inner <= V <= level, V(next) <= V(now) - {decrease:g}",
+            f"where inner <= V <= level, V(next) <= V(now) - {decrease!r}",
             outside,
             _falls(function, decrease),
         ),
@@ -83,6 +84,7 @@ def prove_lyapunov(
     found, witness = [], None
     if initial is not None:
         start = as_formula(initial, plant, "initial")
+        check_some(start, plant, "the initial set")
         said = "initial states are in the domain, V <= level"
         found.append(within("initial", said, plant, start, whole, budget))
     for name, said, before, rule in asked:

@@ -7,8 +7,7 @@ from itertools import product
 from safegym.check.loop.plant import Plant
 from safegym.check.neural.policy import PolicyGraph
 from safegym.errors import UnsupportedError
-from safegym.formula.choice import Choice
-from safegym.formula.dynamics import Dynamics
+from safegym.formula.choice import Choice, choices_of
 from safegym.formula.expression import short
 from safegym.formula.interning import Interned, postorder
 from safegym.formula.nodes import OPPOSITE, Atom
@@ -47,7 +46,7 @@ def opposite(atom: Atom) -> Atom:
 def modes(plant: Plant, policy: PolicyGraph | None) -> tuple[Mode, ...]:
     """All cases; in every state at least one holds. Raises UnsupportedError for too many."""
     conditions = dict.fromkeys(
-        choice.condition for choice in (plant.choices if isinstance(plant, Dynamics) else ())
+        choice.condition for root in plant.terms for choice in choices_of(root)
     )
     discrete = policy is not None and policy.kind == "discrete"
     picks: list[int | None] = list(range(policy.graph.outputs)) if policy and discrete else [None]

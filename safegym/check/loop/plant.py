@@ -75,7 +75,7 @@ def assumptions_of(plant: Plant) -> tuple[str, ...]:
     )
     if plant.disturbances:
         listed = ", ".join(
-            f"{signal.name} in [{signal.bounds[0]:g}, {signal.bounds[1]:g}]"
+            f"{signal.name} in [{signal.bounds[0]!r}, {signal.bounds[1]!r}]"
             for signal in plant.disturbances
             if signal.bounds
         )

@@ -76,9 +76,13 @@ class Polytope:
 
     @property
     def is_surely_empty(self) -> bool:
-        """Whether its box is empty; False says nothing."""
+        """Whether it is empty, by its box or a sum of rows that is absurd; False says nothing."""
+        if any(row.bound < 0 and not any(row.coefficients) for row in self.rows):
+            return True
         found = self.box()
-        return found is not None and any(a > b for a, b in zip(*found, strict=True))
+        if found is not None and any(a > b for a, b in zip(*found, strict=True)):
+            return True
+        return not self._is_box and _contradicted(self.rows, self.dimensions)
 
     @property
     def _is_box(self) -> bool:
@@ -107,20 +111,50 @@ def _dual_bound(rows: Sequence[Row], direction: Vector) -> Fraction | None:
 
     if not rows:
         return None
-    matrix = np.array([[float(c) for c in row.coefficients] for row in rows])
-    bounds = np.array([float(row.bound) for row in rows])
-    target = np.array([float(each) for each in direction])
+    scaled = [row.floats() for row in rows]
+    matrix = np.array([weights for weights, _ in scaled])
+    bounds = np.array([bound for _, bound in scaled])
+    target, _ = Row(direction, Fraction(0)).floats()
+    if not np.isfinite(bounds).all():
+        return None
     answer: Any = linprog(bounds, A_eq=matrix.T, b_eq=target, bounds=(0, None), method="highs")
     if answer.status != 0:
         return None
-    order = np.argsort(-np.asarray(answer.x))
-    chosen = [int(at) for at in order if answer.x[at] > 1e-12]
+    chosen = _binding(answer.x)
     weights = _solved([rows[at].coefficients for at in chosen], direction)
     if weights is None or any(weight < 0 for weight in weights):
         return None
     return sum(
         (weight * rows[at].bound for weight, at in zip(weights, chosen, strict=True)), Fraction(0)
     )
+
+
+def _contradicted(rows: Sequence[Row], dimensions: int) -> bool:
+    """Whether some y >= 0 has A'y = 0 and b.y < 0, exactly: then there is no point (Farkas)."""
+    from scipy.optimize import linprog
+
+    scaled = [row.floats() for row in rows]
+    bounds = np.array([bound for _, bound in scaled])
+    if not np.isfinite(bounds).all():
+        return False
+    matrix = np.array([[*weights, 1.0] for weights, _ in scaled])
+    target = np.array([*[0.0] * dimensions, 1.0])
+    answer: Any = linprog(bounds, A_eq=matrix.T, b_eq=target, bounds=(0, None), method="highs")
+    if answer.status != 0 or answer.fun >= 0.0:
+        return False
+    chosen = _binding(answer.x)
+    columns = [(*rows[at].coefficients, Fraction(1)) for at in chosen]
+    weights = _solved(columns, (*[Fraction(0)] * dimensions, Fraction(1)))
+    if weights is None or any(weight < 0 for weight in weights):
+        return False
+    pairs = zip(weights, chosen, strict=True)
+    return sum((weight * rows[at].bound for weight, at in pairs), Fraction(0)) < 0
+
+
+def _binding(weights: Any) -> list[int]:
+    """The rows that a programme in binary64 gave a weight, the heaviest first."""
+    order = np.argsort(-np.asarray(weights))
+    return [int(at) for at in order if weights[at] > 1e-12]
 
 
 def _solved(columns: Sequence[Vector], target: Vector) -> list[Fraction] | None:

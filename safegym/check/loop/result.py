@@ -127,13 +127,19 @@ class LoopProof:
     def resting_on(self, found: "Conformance") -> "LoopProof":
         """The same proof with what is known of the model's conformance.
 
-        Raises UnsupportedError where that is about another model.
+        Raises UnsupportedError where that is about another model, W with it, or another policy.
         """
-        if found.plant != self.plant:
-            raise UnsupportedError(
-                f"This proof is about {self.plant}, the conformance about {found.plant}."
-            )
-        return replace(self, conformance=found)
+        for what, mine, other in (
+            (self.plant, self.plant_digest, (found.plant, found.plant_digest)),
+            (f"policy {self.policy}", self.policy_digest, ("policy", found.policy_digest)),
+        ):
+            if other[1] not in ("", mine):
+                raise UnsupportedError(
+                    f"This proof is about {what} ({mine}), the conformance about {other[0]} "
+                    f"({other[1]}); run conformance with the model and policy of the proof."
+                )
+        seen = f"Steps of a simulator were compared with the model's from states in {found.inside}."
+        return replace(self, conformance=found, assumptions=(*self.assumptions, seen))
 
     @property
     def standing(self) -> str:

@@ -98,6 +98,17 @@ def cases_of(formula: Formula, plant: Plant, what: str) -> tuple[Case, ...]:
     return tuple(case for case in cases if not case.piece.is_surely_empty)
 
 
+def check_some(formula: Formula, plant: Plant, what: str) -> None:
+    """Raises UnsupportedError where a set is empty, so that a claim about it would be hollow."""
+    if not cases_of(formula, plant, what):
+        raise UnsupportedError(nothing_in(what))
+
+
+def nothing_in(what: str) -> str:
+    """What is said of an empty set."""
+    return f"{what[:1].upper()}{what[1:]} is empty: nothing would be claimed. Check its limits."
+
+
 def pieces_of(formula: Formula, plant: Plant, what: str) -> tuple[Polytope, ...]:
     """Polytopes that together hold the set: comparisons that are not linear are left out."""
     return tuple(case.piece for case in cases_of(formula, plant, what))

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from safegym.check.loop.plant import as_policy_graph, limits
 from safegym.check.loop.result import LoopProof
 from safegym.check.loop.sets import as_formula
+from safegym.check.loop.shield_fit import executed
 from safegym.check.loop.shield_margins import Asked, Lookahead, lookahead, parts_of
 from safegym.errors import UnsupportedError
 from safegym.formula.claim import Claim
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from safegym.check.loop.shield_policy import ShieldedPolicy
 
 Floats = NDArray[np.float64]
+EXACT_BACKUP = (
+    " Where the backup acts, that is as far as it sees the state exactly itself: the proof takes "
+    "it to, and uncertainty= covers only what the shield reads."
+)
 ReadState = Callable[[NDArray[Any]], ArrayLike]
 """One observation -> the model's state (n,), in the units of its signals."""
 
@@ -79,8 +84,7 @@ class ModelShield:
         uncertainty: Mapping[str, float] | None = None,
         state: ReadState | None = None,
     ) -> None:
-        if isinstance(steps, bool) or steps < 1:
-            raise UnsupportedError(f"A shield looks at least 1 step ahead, found steps={steps!r}.")
+        _check_given(model, steps)
         self.model, self.backup, self.steps = model, as_policy(backup), steps
         self.claims = all_of(_asked_of(each, model) for each in _listed(claims))
         self.inside = None if inside is None else as_formula(inside, model, "inside")
@@ -91,7 +95,7 @@ class ModelShield:
         graph = as_policy_graph(self.backup, model) if steps > 1 else None
         whole = self.claims if self.inside is None else self.claims & self.inside
         self._cases = lookahead(model, parts_of(whole), steps, graph)
-        self._action_low, self._action_high = limits(model.actions)
+        self._acting = limits(model.actions)
         low, high = limits(model.disturbances)
         self._pushed_low, self._pushed_high = np.tile(low, steps), np.tile(high, steps)
 
@@ -100,11 +104,11 @@ class ModelShield:
     ) -> Decision:
         """Whether this action passes in this state.
 
-        state (n,), radius (n,): how far each may be off beside the declared uncertainty. action
-        (m,), clipped as the model clips it; a discrete one is its number.
+        state (n,), radius (n,) >= 0: how far each may be off beside the declared uncertainty.
+        action (m,), clipped as the model clips it; a discrete one is its number.
         """
-        at = np.asarray(state, np.float64).reshape(-1)
-        acted = np.asarray(action, np.float64).reshape(-1)
+        at, acted = _row(state, "state"), _row(action, "action")
+        wide = None if radius is None else _row(radius, "radius")
         if at.size != len(self.model.states) or acted.size != len(self.model.actions):
             raise UnsupportedError(
                 f"{self.model.name} has {len(self.model.states)} states and "
@@ -112,13 +116,17 @@ class ModelShield:
             )
         if not (np.isfinite(at).all() and np.isfinite(acted).all()):
             return Decision(False, -np.inf, "the state or the action is not finite")
-        acted = np.clip(acted, self._action_low, self._action_high)
-        off = self.uncertainty if radius is None else self.uncertainty + np.asarray(radius)
+        acted = np.clip(acted, *self._acting)
+        off = self.uncertainty if wide is None else self.uncertainty + _radius(wide, at.size)
         below, above = _around(at, off)
         low = np.concatenate([below, self._pushed_low, acted])
         high = np.concatenate([above, self._pushed_high, acted])
         decisions = [self._decided(case, low, high) for case in self._cases]
         return min(decisions, key=lambda each: (each.allowed, each.margin))
+
+    def executed(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """Actions (m,) or (B, m), those beyond the model's bounds on the next number inside."""
+        return executed(actions, self._acting)
 
     def _decided(self, case: Lookahead, low: Floats, high: Floats) -> Decision:
         lower = case.lower(low, high)
@@ -146,11 +154,12 @@ class ModelShield:
                 "ever needs inside=, a set proved inductive under the backup."
             )
         if self.proof is not None:
+            exact = EXACT_BACKUP if self.uncertainty.any() else ""
             return said + (
                 f" The next state then also lies in `{short(self.inside)}`, which was proved "
                 f"inductive under the backup ({self.backup.card.digest}): from a first state in "
                 "it, the claims hold at every sample, whatever the policy does, under the same "
-                "assumptions and those of the proof."
+                f"assumptions and those of the proof.{exact}"
             )
         return said + (
             f" The next state then also lies in `{short(self.inside)}`. If that set was proved "
@@ -175,6 +184,35 @@ class ModelShield:
         from safegym.check.loop.shield_policy import ShieldedPolicy
 
         return ShieldedPolicy(self, policy)
+
+
+def _check_given(model: object, steps: object) -> None:
+    if not isinstance(model, Dynamics):
+        raise UnsupportedError(
+            f"A {type(model).__name__} is no model that a shield can look ahead in; pass declared "
+            "Dynamics, such as find_model(NAME).dynamics."
+        )
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise UnsupportedError(
+            f"A shield looks a whole number of steps ahead, at least 1 step; found steps={steps!r}."
+        )
+
+
+def _row(numbers: Any, what: str) -> Floats:
+    try:
+        return np.asarray(numbers, np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise UnsupportedError(
+            f"A shield was given the {what} {numbers!r:.60}, which is no row of numbers."
+        ) from None
+
+
+def _radius(given: Floats, size: int) -> Floats:
+    if given.size not in (1, size) or not (np.isfinite(given).all() and (given >= 0.0).all()):
+        raise UnsupportedError(
+            f"radius gives a finite number >= 0 for each of {size} states, found {given.tolist()}."
+        )
+    return given
 
 
 def _check_proof(shield: ModelShield, proof: LoopProof) -> None:
@@ -240,14 +278,17 @@ def _asked_of(claim: Any, model: Dynamics) -> Formula:
     return as_formula(all_of(bodies), model, f"claim {claim.id}")
 
 
-def _radii(given: Mapping[str, float], model: Dynamics) -> Floats:
+def _radii(given: Any, model: Dynamics) -> Floats:
     names = [signal.name for signal in model.states]
-    unknown = sorted(set(given) - set(names))
-    found = np.array([float(given.get(name, 0.0)) for name in names])
-    if unknown or not (np.isfinite(found).all() and (found >= 0.0).all()):
+    try:
+        known = set(given) <= set(names)
+        found = np.array([float(given.get(name, 0.0)) for name in names])
+    except (AttributeError, TypeError, ValueError):
+        known, found = False, np.zeros(0)
+    if not known or not (np.isfinite(found).all() and (found >= 0.0).all()):
         raise UnsupportedError(
             f"uncertainty= gives finite numbers >= 0 for states among {', '.join(names)}; found "
-            f"{dict(given)}."
+            f"{given!r:.200}."
         )
     return found
 

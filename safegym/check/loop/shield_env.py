@@ -8,7 +8,9 @@ import numpy as np
 
 from safegym.check.live import make
 from safegym.check.loop.shield import Decision, ModelShield
+from safegym.check.loop.shield_fit import check_actions, check_step, in_space
 from safegym.check.loop.shield_state import Reading, from_observation, from_signals, signal_places
+from safegym.errors import ScenarioError
 from safegym.scenario.registry import find
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Trace
@@ -25,8 +27,11 @@ class ShieldedEnv(gym.Wrapper[Any, Any, Any, Any]):
     how many steps of the episode the backup has taken ("steps"). Where the backup's own action does
     not pass either, it acts all the same, and the event says so.
 
-    A backup with a state begins anew, with `starts` true, each time it takes over. Made by
-    `ModelShield.make` and `ModelShield.wrap`.
+    Actions are cast to the environment's kind of number and brought within the model's bounds
+    before they are looked at, so that what passed is what is executed. A backup with a state begins
+    anew, with `starts` true, each time it takes over. Made by `ModelShield.make` and
+    `ModelShield.wrap`, which raise UnsupportedError for an environment of another time step (where
+    it is recorded) or of other actions than the model's.
     """
 
     def __init__(
@@ -38,6 +43,11 @@ class ShieldedEnv(gym.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._shield, self._read = shield, read
         self._recorder = _recorder_in(env)
+        if self._recorder is not None:
+            check_step(shield.model, self._recorder.imprint.clock.dt, "The environment")
+        check_actions(shield.model, env.action_space)
+        self._observation: Any = None
+        self._began = False
         self._forget()
 
     def _forget(self) -> None:
@@ -50,11 +60,17 @@ class ShieldedEnv(gym.Wrapper[Any, Any, Any, Any]):
         """Begins an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._forget()
-        self._observation = observation
+        self._observation, self._began = observation, True
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Steps with the action or the backup's."""
+        """Steps with the action or the backup's.
+
+        Raises ScenarioError before the first reset, PolicyError for a backup's choice that is none.
+        """
+        if not self._began:
+            raise ScenarioError("step() was called before reset(); call reset() first.")
+        action = self._fitted(action, "The policy")
         state, radius = self._read(self.env, self._observation)
         decision = self._shield.check(state, action, radius)
         if decision.allowed:
@@ -84,8 +100,11 @@ class ShieldedEnv(gym.Wrapper[Any, Any, Any, Any]):
         starts = np.array([not self._active])
         state = self._state if self._active else None
         actions, self._state = self._shield.backup.act(seen, state, starts)
-        chosen = np.asarray(actions)[0]
-        return int(chosen) if isinstance(self.action_space, gym.spaces.Discrete) else chosen
+        return self._fitted(np.asarray(actions)[0], "The shield's backup")
+
+    def _fitted(self, action: Any, name: str) -> Any:
+        found = in_space(action, self.action_space, name)
+        return self._shield.executed(found) if isinstance(found, np.ndarray) else found
 
     def _take_over(self, decision: Decision, sure: bool) -> None:
         if not (self._active and sure):

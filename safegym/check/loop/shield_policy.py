@@ -15,10 +15,13 @@ from safegym.policy.base import Array, Policy, PolicyCard, as_policy
 class ShieldedPolicy:
     """Acts as the policy where its action passes the shield, else as the backup.
 
-    Rows are looked at one by one, so a row's action depends on that row alone. Its digest covers
-    the policy's, the backup's, the model's, the claims, steps, set and uncertainty; it is unknown
-    where one of the policies' is, or where the state is read by a function of the caller's. Raises
-    PolicyError for a policy or a backup that draws its actions or has a state.
+    Rows are looked at one by one, so a row's action depends on that row alone. Actions are brought
+    within the model's bounds; binary64 ones pass only if their binary32 neighbour does too.
+
+    Its digest covers the policy's, the backup's, the model's, the claims, steps, set and
+    uncertainty; it is unknown where one of the policies' is, or where the state is read by a
+    function of the caller's. Raises PolicyError for a policy or a backup that draws its actions or
+    has a state.
     """
 
     def __init__(self, shield: ModelShield, policy: object) -> None:
@@ -51,21 +54,21 @@ class ShieldedPolicy:
         Raises PolicyError for a policy or a backup with a state, and what reading the model's state
         from the observation raises.
         """
-        actions = np.array(self._stateless(self.inner, observations, starts))
+        actions = self._stateless(self.inner, observations, starts)
         refused = [
             row
             for row, observation in enumerate(observations)
             if not self._passes(observation, actions[row])
         ]
         if refused:
-            actions[refused] = self._stateless(
-                self.shield.backup, observations[refused], starts[refused]
-            )
+            backup = self._stateless(self.shield.backup, observations[refused], starts[refused])
+            actions = _widened(actions, backup)
+            actions[refused] = backup
         return actions, None
 
     def _passes(self, observation: Array, action: Array) -> bool:
         at, radius = from_observation(self.shield, observation)
-        return self.shield.check(at, action, radius).allowed
+        return all(self.shield.check(at, each, radius).allowed for each in _as_executed(action))
 
     def _stateless(self, policy: Policy, seen: Array, starts: NDArray[np.bool_]) -> Array:
         actions, state = policy.act(seen, None, starts)
@@ -74,7 +77,22 @@ class ShieldedPolicy:
                 f"Policy {policy.card.name} has a state; as a shielded policy its rows could not "
                 "be told apart. Put the environment behind the shield instead: shield.make(NAME)."
             )
-        return np.asarray(actions)
+        return self.shield.executed(np.array(actions))
+
+
+def _as_executed(action: Array) -> list[Array]:
+    """The action, and what it becomes where the environment's actions are binary32."""
+    if action.dtype != np.float64:
+        return [action]
+    with np.errstate(over="ignore"):
+        narrow = action.astype(np.float32)
+    return [action] if (narrow == action).all() else [action, narrow]
+
+
+def _widened(actions: Array, others: Array) -> Array:
+    """A copy that can hold the others too: a row of whole numbers cannot hold 0.5."""
+    fits = np.can_cast(others.dtype, actions.dtype, "same_kind")
+    return actions.copy() if fits else actions.astype(np.result_type(actions, others))
 
 
 def _digest(shield: ModelShield, inner: Policy) -> str:

@@ -54,7 +54,8 @@ def trajectories(
 ) -> tuple[Floats, Floats]:
     """States (B, steps + 1, n) and actions (B, steps, m) of B trajectories.
 
-    start: (B, n). disturbances: (B, steps, k), the middle of their bounds by default.
+    start: (B, n). disturbances: (B, steps, k), the middle of their bounds by default. From where
+    an observation is no finite number on, the states are NaN.
     """
     first = np.atleast_2d(np.asarray(start, dtype=np.float64))
     acting = _disturbances(plant, disturbances, len(first), steps)
@@ -62,8 +63,12 @@ def trajectories(
     actions = np.empty((len(first), steps, len(plant.actions)))
     states[:, 0] = first
     for at in range(steps):
-        actions[:, at] = actions_of(policy, plant, observe(plant, states[:, at]))
+        seen = observe(plant, states[:, at])
+        lost = np.flatnonzero(~np.isfinite(seen).all(axis=1))
+        seen[lost] = 0.0
+        actions[:, at] = actions_of(policy, plant, seen)
         states[:, at + 1] = advance(plant, states[:, at], actions[:, at], acting[:, at])
+        states[lost, at + 1] = np.nan
     return states, actions
 
 

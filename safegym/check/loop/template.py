@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_discrete_lyapunov, sqrtm
 
+from safegym.check.loop.budget import check_timeout
 from safegym.check.loop.inductive import prove_inductive
 from safegym.check.loop.plant import Floats, Plant, as_policy_graph, limits
 from safegym.check.loop.reach.cells import outward
@@ -22,6 +23,7 @@ from safegym.check.loop.simulate import trajectories
 from safegym.check.loop.stating import check_semantics
 from safegym.check.neural.policy import PolicyGraph
 from safegym.check.neural.problem import Semantics
+from safegym.check.neural.search import Listener
 from safegym.errors import UnsupportedError
 from safegym.formula.formulas import Formula
 
@@ -54,17 +56,20 @@ def find_inductive(
     workers: int = 1,
     claim_id: str = "loop.inductive",
     seed: int = 0,
+    listener: Listener | None = None,
 ) -> Found:
     """Looks for a set that proves that the loop, from `initial`, stays in `safe` for ever.
 
     First a level set of the contracted form is grown until one step stays inside and proved; where
     that is too wide to be safe, faces that move one by one. A point that breaks a proof makes the
     set grow further. The proof that is returned says whether it worked.
-    timeout: seconds in all. Raises UnsupportedError where the loop contracts nothing that a linear
-    fit shows, or `initial` is not bounded.
+    timeout: seconds in all. listener: told a few times a second while a set is proved. Raises
+    UnsupportedError where the loop contracts nothing that a linear fit shows, or `initial` is not
+    bounded.
     """
     began = time.monotonic()
     check_semantics(semantics)
+    check_timeout(timeout)
     graph = as_policy_graph(policy, plant)
     start = as_formula(initial, plant, "initial")
     kept = as_formula(safe, plant, "safe")
@@ -84,6 +89,7 @@ def find_inductive(
             semantics=semantics,
             workers=workers,
             claim_id=claim_id,
+            listener=listener,
         )
         broken = {each.name for each in proof.obligations if each.result == "VIOLATED"}
         late = time.monotonic() - began >= timeout

@@ -78,22 +78,38 @@ def _compared(left: Term, comparison: Comparison, right: Term) -> Formula:
     return TRUE if holds else FALSE
 
 
-def _signs(term: Term, positive: bool, found: dict[Apply, set[bool]]) -> None:
-    """The outermost abs, min and max, and on which side each counts as; True: the lesser side."""
-    if not isinstance(term, Apply):
-        return
-    arguments = term.arguments
-    if term.operation in _BENT:
-        found.setdefault(term, set()).add(positive)
-    elif term.operation in ("+", "-", "neg"):
-        for at, each in enumerate(arguments):
-            turned = term.operation == "neg" or (term.operation == "-" and at == 1)
-            _signs(each, positive != turned, found)
-    elif term.operation in ("*", "/"):
-        for each, factor in (arguments, arguments[::-1]):
-            divided = term.operation == "/" and each is arguments[1]
-            if isinstance(factor, Constant) and factor.value != 0.0 and not divided:
-                _signs(each, positive == (factor.value > 0.0), found)
+def _signs(root: Term, positive: bool, found: dict[Apply, set[bool]]) -> None:
+    """Each abs, min and max, and on which sides it counts as; True: the lesser side.
+
+    One that is met where the root need not grow or fall with it, such as within sin or a product,
+    counts as on both sides, so that it is not taken apart anywhere in its atom.
+    """
+    waiting: list[tuple[Term, tuple[bool, ...]]] = [(root, (positive,))]
+    seen: set[tuple[Term, tuple[bool, ...]]] = set()
+    while waiting:
+        term, sides = waiting.pop()
+        if not isinstance(term, Apply) or (term, sides) in seen:
+            continue
+        seen.add((term, sides))
+        if term.operation in _BENT:
+            found.setdefault(term, set()).update(sides)
+        turned = tuple(not side for side in sides)
+        for at, each in enumerate(term.arguments):
+            slope = _slope(term, at)
+            waiting.append((each, (True, False) if not slope else sides if slope > 0 else turned))
+
+
+def _slope(term: Apply, at: int) -> int:
+    """1 where the term never falls as that argument grows, -1 where it never grows, else 0."""
+    if term.operation in ("+", "min", "max"):
+        return 1
+    if term.operation in ("-", "neg"):
+        return -1 if term.operation == "neg" or at == 1 else 1
+    if term.operation == "*" or (term.operation == "/" and at == 0):
+        factor = term.arguments[1 - at]
+        if isinstance(factor, Constant) and factor.value != 0.0:
+            return 1 if factor.value > 0.0 else -1
+    return 0
 
 
 def _put(root: Term, bent: Apply, by: Term) -> Term:

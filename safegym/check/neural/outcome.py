@@ -28,7 +28,7 @@ class Leaf:
     mixture, the sum of its weights (none negative) times its rows is: rows are outputs by their
     index, and then the region's cuts as `coefficients . x - bound`; `output` is the heaviest.
     outside: the box lies outside the region's cuts. violated: holds a point that was found to
-    violate the clause.
+    violate the clause, or that violates it at every point by certified bounds.
     """
 
     kind: LeafKind
@@ -45,7 +45,12 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Shares of the box's volume, adding up to 1."""
+    """Shares of the region's box by volume, adding up to 1.
+
+    proved: in boxes on which every clause holds, or that lie outside the region's cuts. violated:
+    in boxes at every point of which some clause fails. Both by certified bounds. unknown: the rest.
+    A search ends at the first violation that it finds, so that most of what violates is unknown.
+    """
 
     proved: float
     violated: float

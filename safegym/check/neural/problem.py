@@ -66,6 +66,20 @@ class Region:
             for cut in self.cuts
         )
 
+    def spans(self, low: Sequence[float], high: Sequence[float]) -> bool:
+        """Whether no cut takes a point from a box with these ends (n,), decided exactly."""
+        return all(
+            sum(
+                (
+                    c * Fraction(float(b if c > 0 else a))
+                    for c, a, b in zip(cut.coefficients, low, high, strict=True)
+                ),
+                Fraction(0),
+            )
+            <= cut.bound
+            for cut in self.cuts
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -71,8 +71,8 @@ class Line:
         high: End = self.constant + self.radius
         for variable, c in self.coefficients.items():
             ends = variables.bounds[variable]
-            low += c * ends[c < 0]
-            high += c * ends[c > 0]
+            low = plus(low, times(c, ends[c < 0]))
+            high = plus(high, times(c, ends[c > 0]))
         return low, high
 
     def scaled(self, factor: Fraction, shift: Fraction = Fraction(0)) -> "Line":
@@ -90,6 +90,25 @@ class Line:
     def wider(self, error: Fraction) -> "Line":
         """The same, off by up to `error` more."""
         return Line(self.coefficients, self.constant, self.radius + error)
+
+
+def times(a: End, b: End) -> End:
+    """The product; 0 times infinity is 0, since no number of an interval is infinite.
+
+    Not by way of floats: an exact number may be too large or too small for one.
+    """
+    if a == 0 or b == 0:
+        return Fraction(0)
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a * b
+    return INFINITY if (a > 0) == (b > 0) else -INFINITY
+
+
+def plus(a: End, b: End) -> End:
+    """The sum of two ends of one side, of which no two are opposite infinities."""
+    if isinstance(a, float):
+        return a
+    return b if isinstance(b, float) else a + b
 
 
 def widened_down(value: End) -> End:

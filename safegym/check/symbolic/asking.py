@@ -1,6 +1,6 @@
 """Asking z3 for a trace that gives formulas their truth values, and judging what it brings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from safegym.formula.interning import postorder
 from safegym.formula.nodes import Formula
 from safegym.formula.nodes import Fraction as Share
 from safegym.formula.reading import look_ahead
-from safegym.formula.rewrite import negate, to_steps
+from safegym.formula.rewrite import to_steps
 from safegym.formula.terms import Signal
 from safegym.trace.model import Trace
 
@@ -23,6 +23,10 @@ ROOM = Fraction(1, 10**6)
 """Units by which a witness clears each limit, where rounding spoiled one that did not."""
 STRIDES = (16, 5)
 """Samples between the knots of a coarser grid, tried where a question ran out of time."""
+LEFT_OPEN = (
+    "no trace breaks it, and some do not decide it, since it asks for samples past the "
+    "horizon without an end; bound the inner window"
+)
 SMOOTHING = 2.0
 """Seconds that a smoother witness may take."""
 
@@ -58,6 +62,7 @@ class Asker:
     export: SmtLib | None = None
     smooth: bool = False
     _worlds: dict[tuple[Fraction, bool], World] = field(default_factory=dict)
+    _steps: dict[tuple[Formula, str], Formula] = field(default_factory=dict)
 
     def ask(self, name: str, wanted: Sequence[Wanted]) -> Answer:
         """Whether some trace gives each formula its truth value.
@@ -66,30 +71,46 @@ class Asker:
         grid if time runs out: what that finds is a trace on the real clock, and that it finds none
         says nothing.
         """
-        steps = [self.steps(*each) for each in wanted]
         if self.extent(wanted) > LIMIT:
             return Answer("unknown", note=f"more than {LIMIT} samples")
-        found = self._solve(wanted, steps, Fraction(0))
+        found = self._solve(wanted, Fraction(0))
         if found.word == "spoiled":
-            found = self._solve(wanted, steps, ROOM)
+            found = self._solve(wanted, ROOM)
             if found.word != "sat":
                 found = Answer("unknown", note="no witness survives rounding to binary64")
         elif found.word == "unknown" and not found.note:
-            found = self._coarse(wanted, steps)
+            found = self._coarse(wanted)
         elif found.word == "sat" and self.smooth:
-            smooth = self._coarse(wanted, steps, within=min(self.timeout, SMOOTHING))
+            smooth = self._coarse(wanted, within=min(self.timeout, SMOOTHING))
             found = Answer("sat", smooth.trace or found.trace)
         if self.export is not None:
             self._write(name, wanted, found.word)
-        return found
+        return self._left_open(wanted) if found.word == "unsat" else found
 
-    def steps(self, formula: Formula, claim: Claim, truth: bool = True) -> Formula:
-        """The formula as it is judged, or the negation of that.
+    def _left_open(self, wanted: Sequence[Wanted]) -> Answer:
+        """Whether what no trace breaks is kept by all, or left open by some."""
+        here = self.here(wanted)
+        if not here.opened or all(truth for _, _, truth in wanted):
+            return Answer("unsat")
+        word, _ = self.put(self._rules(here, wanted, here.may_fail))
+        return Answer("unknown", note=LEFT_OPEN) if word == "sat" else Answer(word)
+
+    def steps(self, formula: Formula, claim: Claim) -> Formula:
+        """The formula as it is judged.
 
         Rounding comes first: to strengthen a negation is not to negate what was strengthened.
         """
-        steps = to_steps(formula, self.dt, rounding=claim.rounding, claim=claim.id)
-        return steps if truth else negate(steps)
+        key = (formula, claim.id)
+        if key not in self._steps:
+            self._steps[key] = to_steps(formula, self.dt, rounding=claim.rounding, claim=claim.id)
+        return self._steps[key]
+
+    def _rules(
+        self, here: World, wanted: Sequence[Wanted], fails: Callable[[Formula], Bool]
+    ) -> list[Bool]:
+        """The world's, and each formula's truth value."""
+        asked = [(self.steps(formula, claim), truth) for formula, claim, truth in wanted]
+        return [*here.rules(), *(here.holds(s) if truth else fails(s) for s, truth in asked)]
 
     def samples(self, steps: Iterable[Formula]) -> int:
         """How many samples the traces need so that nothing is left open."""
@@ -127,19 +148,18 @@ class Asker:
         self, constraints: Sequence[Bool], within: float | None = None
     ) -> tuple[str, Model | None]:
         """z3's word and model, within the limit (or another, in seconds)."""
-        return answer(list(constraints), int((within or self.timeout) * 1000))
+        return answer(list(constraints), (within or self.timeout) * 1000)
 
     def _solve(
         self,
         wanted: Sequence[Wanted],
-        steps: Sequence[Formula],
         slack: Fraction,
         stride: int = 0,
         within: float | None = None,
     ) -> Answer:
         here = self.here(wanted, slack=slack)
         try:
-            constraints = [*here.rules(), *(here.holds(step) for step in steps)]
+            constraints = self._rules(here, wanted, here.fails)
         except UnsupportedError as error:
             return Answer("unknown", note=str(error))
         if stride:
@@ -151,24 +171,22 @@ class Asker:
         agreed = all(confirmed(trace, *each) for each in wanted)
         return Answer("sat", trace) if agreed else Answer("spoiled")
 
-    def _coarse(
-        self, wanted: Sequence[Wanted], steps: Sequence[Formula], within: float | None = None
-    ) -> Answer:
+    def _coarse(self, wanted: Sequence[Wanted], within: float | None = None) -> Answer:
         for stride in STRIDES:
             if self.horizon < 2 * stride:
                 continue
-            found = self._solve(wanted, steps, Fraction(0), stride, within)
+            found = self._solve(wanted, Fraction(0), stride, within)
             if found.word == "sat":
                 note = f"found on a grid of every {stride} samples, judged on every sample"
                 return Answer("sat", found.trace, note)
         return Answer("unknown")
 
     def _write(self, name: str, wanted: Sequence[Wanted], word: str) -> None:
-        steps = [self.steps(*each) for each in wanted]
+        steps = [self.steps(formula, claim) for formula, claim, _ in wanted]
         counted = any(isinstance(part, Share) for step in steps for part in postorder(step))
         here = self.here(wanted, plain=counted)
         try:
-            rules = [*here.rules(), *(here.holds(step) for step in steps)]
+            rules = self._rules(here, wanted, here.fails)
         except UnsupportedError:
             return
         if self.export is not None:

@@ -43,7 +43,7 @@ def solve_problem(
     """Ask z3 whether the problem holds on the part of its region inside [low, high].
 
     low, high: (n,), binary64, taken exactly. fixed_phases: only points at which these neurons are
-    on the named side. known: bounds of every node that hold on the cell; they spare cases.
+    on the named side. known: bounds of every node, taken as true on the cell; they spare cases.
     timeout: seconds, encoding included; a time-out is "unknown". Never raises for a graph that it
     cannot express (tanh, sin...): that is "unknown" as well.
     """
@@ -61,7 +61,7 @@ def solve_problem(
         rest = timeout - (monotonic() - started)
         if rest <= 0:
             return CellAnswer("unknown", reason=f"time limit {timeout:g} s spent on encoding")
-        word, model = answer(encoder.constraints, int(rest * 1000))
+        word, model = answer(encoder.constraints, rest * 1000)
         if word == "unsat":
             return CellAnswer("unsat")
         if word == "sat" and model is not None:

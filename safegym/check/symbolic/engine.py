@@ -44,19 +44,26 @@ def exact_value_of(model: Model, real: Real) -> Fraction | None:
     return Fraction(int(found.numerator_as_long()), int(found.denominator_as_long()))
 
 
+LONGEST = 2**31 - 1
+"""Milliseconds that z3 can count."""
+
+
 def answer(
-    constraints: list[Bool], timeout_ms: int, *, paths: bool = False
+    constraints: list[Bool], timeout_ms: float, *, paths: bool = False
 ) -> tuple[str, Model | None]:
     """("sat", model), ("unsat", None) or ("unknown", None) within the limit.
 
+    A limit below one millisecond, which z3 cannot count, is over before anything is asked.
     paths: long chains of equations, which z3's preprocessing would solve into numbers of many
     digits; where they are linear they go straight to the older of its two simplex solvers.
     """
+    if timeout_ms < 1:
+        return "unknown", None
     solver = z3.Solver()
     if paths and _linear(constraints):
         solver = z3.SimpleSolver()
         solver.set("arith.solver", 2)
-    solver.set("timeout", max(1, timeout_ms))
+    solver.set("timeout", int(min(timeout_ms, LONGEST)))
     solver.add(*constraints)
     word = str(solver.check())
     return word, solver.model() if word == "sat" else None

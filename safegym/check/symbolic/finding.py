@@ -7,6 +7,7 @@ from typing import Any, Literal
 from safegym.trace.model import Trace
 
 NO_TIME = "no answer in time"
+OPEN = "left open"
 FindingStatus = Literal["ok", "flawed", "unknown"]
 
 

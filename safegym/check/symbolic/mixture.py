@@ -75,12 +75,17 @@ def _limit(claim: Claim) -> tuple[Fraction, bool]:
     """The largest share of counting episodes that may fail, and whether it must stay below."""
     statement = claim.statement
     if isinstance(statement, QuantileBound):
-        return Fraction(statement.q), True
+        return _as_written(statement.q), True
     if not isinstance(statement, ProbBound | ConditionalBound):
         return Fraction(0), False
-    threshold = Fraction(statement.threshold)
+    threshold = _as_written(statement.threshold)
     below = statement.comparison in ("<", "<=")
     return (threshold if below else 1 - threshold), statement.comparison in ("<", ">")
+
+
+def _as_written(number: float) -> Fraction:
+    """The decimal that a claim shows: 0.9 and 0.1 add up to 1, as binary64 numbers they do not."""
+    return Fraction(repr(float(number)))
 
 
 @dataclass

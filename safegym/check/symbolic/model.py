@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral, Real
 from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
@@ -34,6 +35,7 @@ from safegym.formula.claim import Claim
 from safegym.formula.dynamics import Dynamics
 from safegym.formula.expression import short
 from safegym.formula.nodes import TRUE, Formula, all_of
+from safegym.formula.reading import look_ahead
 from safegym.formula.rewrite import negate, to_steps
 
 Method = Literal["bounded", "induction", "auto"]
@@ -68,18 +70,27 @@ def check_model(
     with k up to `steps`; "auto" does both where it can. lemma: a state formula that is proved along
     with P. timeout: seconds in all; at the limit the answer is UNKNOWN. smtlib: a folder for every
     question as SMT-LIB 2 with its answer. A violation is only said once the deployed policy,
-    simulated in binary64, breaks the claim by the monitor's verdict.
+    simulated in binary64, breaks the claim by the monitor's verdict. A claim that a path leaves
+    open past the horizon, or whose condition no path meets, is UNKNOWN.
 
     Raises UnsupportedError for what z3 cannot carry exactly (sin, cos, exp, sqrt, norm, tanh), for
     misfits, and for an empty initial region. Source of k-induction: Sheeran, Singh and Stalmarck,
     Checking safety properties using induction and a SAT-solver (2000).
     """
-    if steps < 1:
-        raise UnsupportedError(f"steps= is a whole number of steps from 1, found {steps!r}.")
+    _check_numbers(steps, timeout, semantics)
     with LOCK:
         job = _Job(dynamics, policy, claim, initial, steps, timeout, semantics, lemma)
         job.export = None if smtlib is None else SmtLib(smtlib)
         return job.run(method)
+
+
+def _check_numbers(steps: Any, timeout: Any, semantics: Any) -> None:
+    if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
+        raise UnsupportedError(f"steps= is a whole number of steps from 1, found {steps!r}.")
+    if not isinstance(timeout, Real) or timeout != timeout:
+        raise UnsupportedError(f"timeout= is a number of seconds, found {timeout!r}.")
+    if semantics not in POLICY:
+        raise UnsupportedError(f'semantics= is "real" or "deployed float32", found {semantics!r}.')
 
 
 @dataclass
@@ -104,7 +115,7 @@ class _Job:
         lemma: Formula | None,
     ) -> None:
         self.started = monotonic()
-        self.dynamics, self.steps, self.timeout = dynamics, steps, timeout
+        self.dynamics, self.steps, self.timeout = dynamics, int(steps), timeout
         self.semantics: ModelSemantics = semantics
         self.asked = asked_of(claim, dynamics)
         self.policy: Encoding = encoding_of(policy, dynamics, deployed=semantics != "real")
@@ -113,7 +124,8 @@ class _Job:
         self.obligations: list[ModelObligation] = []
         self.paths = Paths(dynamics, self.policy, self.box)
         self.method: Literal["bounded", "induction"] = "bounded"
-        self.reached = steps
+        self.reached = int(steps)
+        self.begins = "unknown"
         self.doubtful: set[int] = set()
         self.export: SmtLib | None = None
 
@@ -126,9 +138,11 @@ class _Job:
                 "Induction proves always(P) where P reads one sample; this claim is "
                 f"`{self.asked.steps}`. Use method='bounded'."
             )
-        if self.ask("start", "some state is initial", self.start()) == "unsat":
+        self.begins = self.ask("start", "some state is initial", self.start())
+        if self.begins == "unsat":
             raise UnsupportedError("The initial region is empty: no state satisfies initial=.")
         try:
+            self.occurs()
             if self.asked.invariant is None:
                 self.whole()
             else:
@@ -137,20 +151,45 @@ class _Job:
             return self.answer(end)
         raise AssertionError("unreachable")  # every way above ends
 
+    def occurs(self) -> None:
+        """Some path meets the claim's condition: without one it says nothing."""
+        given = self.asked.given
+        if given is None:
+            return
+        samples = self.steps + look_ahead(given) + 1
+        met = self.unrolled(samples, Fraction(0)).value(given, 0)
+        text = f"some path of {self.steps} steps meets the condition `{short(given)}`"
+        word = self.ask("condition", text, [*self.start(), *self.tied(samples - 1), met])
+        if word == "unsat":
+            raise _Ended("UNKNOWN", f"no path meets the condition `{short(given)}`: vacuous")
+        if word != "sat":
+            raise _Ended("UNKNOWN", self.limit())
+
     def whole(self) -> None:
         """One question about all paths of `steps` steps."""
         samples = self.steps + self.asked.tail + 1
         text = f"no path of {self.steps} steps breaks the claim"
+        ties = self.tied(samples - 1)
         for slack in (Fraction(0), ROOM):
-            broken = self.unrolled(samples, slack).value(negate(self.asked.steps), 0)
-            ties = self.tied(samples - 1)
+            rules = self.unrolled(samples, slack)
+            broken = rules.value(negate(self.asked.steps), 0)
             word, model = self.put("paths", text, [*self.start(), *ties, broken])
             if word == "unsat" and not slack:
-                raise _Ended("PROVED")
+                raise self.decided(rules, ties)
             if word == "unknown":
                 raise _Ended("UNKNOWN", self.limit())
             self.try_replay(model, horizon=self.steps, samples=samples)
         raise _Ended("UNKNOWN", NOT_REPLAYED)
+
+    def decided(self, rules: Unrolling, ties: Sequence[Bool]) -> _Ended:
+        """No path breaks the claim: whether each then keeps it, or some leave it open."""
+        if not rules.opened:
+            return _Ended("PROVED")
+        kept = z3.Not(rules.value(self.asked.steps, 0))
+        word = self.ask("open", "no path leaves the claim open", [*self.start(), *ties, kept])
+        if word == "unsat":
+            return _Ended("PROVED")
+        return _Ended("UNKNOWN", LEFT_OPEN if word == "sat" else self.limit())
 
     def invariant(self, wanted: Formula, method: Method) -> None:
         """Depth by depth: no path breaks it here, and then, whether it follows from itself."""
@@ -265,7 +304,7 @@ class _Job:
         left = self.timeout - (begun - self.started)
         word, model = ("unknown", None)
         if left > 0:
-            word, model = answer(list(constraints), int(left * 1000), paths=True)
+            word, model = answer(list(constraints), left * 1000, paths=True)
         if self.export is not None:
             self.export.write(f"{name} {text}", constraints, word)
         self.obligations.append(ModelObligation(name, text, word, monotonic() - begun))
@@ -300,6 +339,8 @@ class _Job:
         said = [*assumptions_of(self.dynamics), POLICY[self.semantics]]
         if end.result == "PROVED" and self.method == "bounded":
             said.append(f"Paths of {self.steps} steps; nothing is said of later ones.")
+        if self.begins != "sat":
+            said.append("Some state is initial; z3 did not decide whether there is one.")
         if self.policy.digest == "":
             said.append("Actions are free within their bounds: for every policy.")
         return ModelAnswer(
@@ -324,6 +365,10 @@ class _Job:
 
 
 OPEN = "more samples may settle it"
+LEFT_OPEN = (
+    "a path leaves the claim open, since it asks for samples past the horizon without an end; "
+    "bound the inner window"
+)
 NOT_REPLAYED = (
     "a path breaks the claim within the encoding's rounding errors or at a tie, but its replay in "
     "binary64 does not"

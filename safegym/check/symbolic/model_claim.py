@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from safegym.check.monitor.subject import property_of
 from safegym.check.symbolic.affine import INFINITY, Interval
@@ -27,8 +30,8 @@ Initial = Mapping[str, Ends] | Mapping[Signal, Ends] | Formula
 @dataclass(frozen=True, slots=True)
 class Asked:
     """steps: the property to prove, in samples. invariant: P, where it is `always(P)` and P reads
-    one sample. tail: samples beyond the horizon that it reads. inputs: whether it reads an action
-    or a disturbance.
+    one sample. given: a conditional claim's condition, in samples. tail: samples beyond the horizon
+    that the property reads. inputs: whether it reads an action or a disturbance.
     """
 
     claim: Claim | Formula
@@ -37,6 +40,7 @@ class Asked:
     about: str
     steps: Formula
     invariant: Formula | None
+    given: Formula | None
     tail: int
     inputs: bool
 
@@ -57,6 +61,9 @@ def asked_of(subject: Claim | Formula, dynamics: Dynamics) -> Asked:
         raise UnsupportedError(f"`{found[1]}`: {found[0]}.")
     steps = to_steps(formula, dynamics.dt, rounding=rounding, claim=name)
     claim = subject if isinstance(subject, Claim) else None
+    given = None if claim is None else claim.condition
+    if given is not None:
+        given = to_steps(given, dynamics.dt, rounding=rounding, claim=name)
     inputs = {signal.name for signal in (*dynamics.actions, *dynamics.disturbances)}
     return Asked(
         claim=subject,
@@ -65,6 +72,9 @@ def asked_of(subject: Claim | Formula, dynamics: Dynamics) -> Asked:
         about="trace" if claim is None else claim.kind,
         steps=steps,
         invariant=_invariant(steps),
+        given=None
+        if given is None
+        else to_steps(given, dynamics.dt, rounding=rounding, claim=name),
         tail=look_ahead(steps),
         inputs=any(signal.name in inputs for signal in signals_of(formula)),
     )
@@ -114,26 +124,60 @@ def region_of(initial: Initial, dynamics: Dynamics) -> tuple[dict[str, Interval]
         if not is_state_formula(steps):
             raise UnsupportedError("initial= speaks of one sample; it has no temporal operator.")
         return box_of(steps, dynamics), steps
+    if not _is_mapping(initial):
+        raise UnsupportedError(
+            f"initial= is the ends of every state, {_EXAMPLE}, or a formula over the states; found "
+            f"{initial!r:.80}."
+        )
     given = {s.name if isinstance(s, Signal) else str(s): ends for s, ends in initial.items()}
     wanted = [signal.name for signal in dynamics.states]
+    _check_units([each for each in initial if isinstance(each, Signal)], dynamics)
     if set(given) != set(wanted):
         raise UnsupportedError(f"initial= gives {sorted(given)}; the states are {wanted}.")
     found: dict[str, Interval] = {}
     for name in wanted:
-        low, high = (_end(end) for end in given[name])
+        low, high = _ends(name, given[name])
         if low > high:
             raise UnsupportedError(f"initial={{{name!r}: ...}} is empty: {low} > {high}.")
         found[name] = (low, high)
     return found, None
 
 
-def _end(value: Exact) -> Fraction:
-    """A float is the binary64 number that it is; text is decimal, exactly."""
-    if isinstance(value, float):
-        if value != value or abs(value) == INFINITY:
-            raise UnsupportedError(f"initial= needs finite numbers, found {value}.")
-        return Fraction(value)
-    return exact(value)
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+_EXAMPLE = 'for example {"x": (-0.5, 0.5)}'
+
+
+def _check_units(keys: Sequence[Signal], dynamics: Dynamics) -> None:
+    units = {signal.name: signal.unit for signal in dynamics.states}
+    for signal in keys:
+        if units.get(signal.name, signal.unit) != signal.unit:
+            raise UnsupportedError(
+                f"initial= names {signal.name} in {signal.unit}; {dynamics.name} has it in "
+                f"{units[signal.name]}. Give its ends in {units[signal.name]}, or a formula."
+            )
+
+
+def _ends(name: str, given: Any) -> tuple[Fraction, Fraction]:
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
+        raise UnsupportedError(
+            f"initial= needs the lowest and the highest value of {name}, {_EXAMPLE}; found "
+            f"{given!r:.80}."
+        )
+    low, high = (_end(end) for end in given)
+    return low, high
+
+
+def _end(value: Any) -> Fraction:
+    """A float is the binary number that it is; text is decimal, exactly."""
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        if number != number or abs(number) == INFINITY:
+            raise UnsupportedError(f"initial= needs finite numbers, found {number}.")
+        return Fraction(number)
+    return exact(value, what="An end of initial=")
 
 
 def box_of(formula: Formula, dynamics: Dynamics) -> dict[str, Interval]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from safegym.check.symbolic.affine import INFINITY, End, Interval, widened_down
+from safegym.check.symbolic.affine import INFINITY, Interval, plus, times, widened_down
 from safegym.errors import UnsupportedError
 from safegym.formula.choice import Choice
 from safegym.formula.interning import Interned, postorder
@@ -53,7 +53,7 @@ def _applied(term: Apply, values: list[Interval]) -> Interval:
 def _joined(operation: str, a: Interval, b: Interval, *, same: bool) -> Interval:
     match operation:
         case "+":
-            return a[0] + b[0], a[1] + b[1]
+            return plus(a[0], b[0]), plus(a[1], b[1])
         case "-":
             return _joined("+", a, _negative(b), same=False)
         case "*":
@@ -73,13 +73,8 @@ def _joined(operation: str, a: Interval, b: Interval, *, same: bool) -> Interval
 
 
 def _product(a: Interval, b: Interval) -> Interval:
-    ends = [_times(one, other) for one in a for other in b]
+    ends = [times(one, other) for one in a for other in b]
     return min(ends), max(ends)
-
-
-def _times(a: End, b: End) -> End:
-    """0 times infinity is 0: no number of an interval is infinite."""
-    return Fraction(0) if a == 0 or b == 0 else a * b
 
 
 def _negative(a: Interval) -> Interval:

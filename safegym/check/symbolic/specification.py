@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from safegym.check.symbolic.asking import Answer, Asker, Wanted
+from safegym.check.symbolic.asking import LEFT_OPEN, Answer, Asker, Wanted
 from safegym.check.symbolic.engine import LOCK
-from safegym.check.symbolic.finding import NO_TIME, Finding, Listener, SpecificationReport
+from safegym.check.symbolic.finding import NO_TIME, OPEN, Finding, Listener, SpecificationReport
 from safegym.check.symbolic.mixture import Mixtures, asked_of
 from safegym.check.symbolic.smtlib import SmtLib
 from safegym.check.symbolic.terms import refusal
@@ -160,7 +160,8 @@ def _finding(
     if answer.word == "unsat":
         return Finding(question, ids, "flawed", "no", f"{about}: {flaw}" if about else flaw)
     detail = answer.note or f"limit {timeout:g} s a question"
-    return Finding(question, ids, "unknown", NO_TIME, detail)
+    word = OPEN if answer.note == LEFT_OPEN else NO_TIME
+    return Finding(question, ids, "unknown", word, detail)
 
 
 def _check_ids(claims: Sequence[Claim]) -> None:

@@ -29,7 +29,8 @@ class Unrolling:
     atom: (atom, sample 0..last) -> z3 Boolean. beyond: what an atom after the last sample is where
     the end leaves it open; None takes `unknown`. opposite: gives the unrolling with the other
     `unknown`, by which a share of time from above is counted; None where nothing is unknown.
-    plain: count by sums of ordinary SMT-LIB instead of z3's own cardinality.
+    plain: count by sums of ordinary SMT-LIB instead of z3's own cardinality. opened: whether
+    `unknown` was read, so that a formula and its negation may both be false.
     """
 
     outline: Outline
@@ -38,6 +39,7 @@ class Unrolling:
     beyond: AtomReading | None = None
     opposite: "Callable[[], Unrolling] | None" = None
     plain: bool = False
+    opened: bool = field(default=False, init=False)
     _known: dict[tuple[Formula, int], Bool] = field(default_factory=dict)
     _spent: int = 0
     _before: int = 0
@@ -129,6 +131,10 @@ class Unrolling:
             return z3.BoolVal(False)
         if self.beyond is not None:
             return self.beyond(node, k)
+        return self._unknown()
+
+    def _unknown(self) -> Bool:
+        self.opened = True
         return z3.BoolVal(self.unknown)
 
     def _absent(self, k: int) -> bool:
@@ -168,7 +174,7 @@ class Unrolling:
         future = isinstance(node, n.Always | n.Eventually | n.Until | n.Release)
         if not future or self.outline.kind == "cut":
             return z3.BoolVal(universal)
-        return z3.BoolVal(False if self.outline.kind == "failed" else self.unknown)
+        return z3.BoolVal(False) if self.outline.kind == "failed" else self._unknown()
 
     def _one_place(self, node: n.WindowedUnary, k: int) -> Bool:
         places = self._places(node, k)
@@ -177,7 +183,7 @@ class Unrolling:
         universal = isinstance(node, n.Always | n.Historically)
         values = [self._known[node.argument, j] for j in places]
         if self._is_open(node, places):
-            values.append(z3.BoolVal(self.unknown))
+            values.append(self._unknown())
         return _all(values) if universal else _any(values)
 
     def _two_place(self, node: n.WindowedBinary, k: int) -> Bool:
@@ -189,7 +195,7 @@ class Unrolling:
         past = isinstance(node, n.Since | n.Trigger)
         path = list(self._path(node, k, places))
         order = sorted({*path, *places}, reverse=not past)
-        rest = z3.BoolVal(self.unknown if self._is_open(node, places) else not strong)
+        rest = self._unknown() if self._is_open(node, places) else z3.BoolVal(not strong)
         held = set(path)
         for i in order:
             rest = self._step(node, i, rest, strong, i in places, i in held)

@@ -17,6 +17,7 @@ from safegym.check.symbolic.terms import rational
 from safegym.check.symbolic.unroll import Unrolling
 from safegym.formula.nodes import Formula
 from safegym.formula.reading import lengths_read
+from safegym.formula.rewrite import negate
 from safegym.formula.terms import Signal, signals_of
 from safegym.trace.model import Trace
 
@@ -53,6 +54,24 @@ class World:
     def holds(self, formula: Formula, at: int = 0) -> Bool:
         """The step formula at a sample, as a constraint on the trace."""
         return self.unrolling.value(formula, at)
+
+    def fails(self, formula: Formula, at: int = 0) -> Bool:
+        """The step formula is broken at a sample, whatever an open end would bring.
+
+        After a failed end every literal is false, so that a negation is no opposite there.
+        """
+        if self.kind == "failed":
+            return self.may_fail(formula, at)
+        return self.unrolling.value(negate(formula), at)
+
+    def may_fail(self, formula: Formula, at: int = 0) -> Bool:
+        """The step formula does not hold at a sample: it is broken, or left open."""
+        return z3.Not(self.unrolling.value(formula, at))
+
+    @property
+    def opened(self) -> bool:
+        """Whether something that was read so far lies past a horizon, where nothing is known."""
+        return self.unrolling.opened
 
     def only(self, names: Collection[str], samples: int) -> "World":
         """The same world cut to some signals, and to so many samples."""

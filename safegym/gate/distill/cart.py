@@ -75,14 +75,18 @@ def grow(
     oldest. Raises PolicyError for arrays that do not fit or are not finite.
     """
     x, y, w = _checked(inputs, targets, weights)
-    if leaves < 1 or smallest < 1:
-        raise PolicyError(f"A tree needs leaves >= 1 and smallest >= 1: {leaves}, {smallest}.")
+    if not (_is_count(leaves) and _is_count(smallest)):
+        raise PolicyError(
+            "A tree needs whole numbers leaves >= 1 and smallest >= 1, found "
+            f"{leaves!r} and {smallest!r}."
+        )
+    w, z = _near_one(w), _near_one(y)
     tree = Grown()
     waiting: list[tuple[float, int, Split, NDArray[np.int64]]] = []
 
     def leaf(rows: NDArray[np.int64]) -> int:
         node = tree.add(np.average(y[rows], axis=0, weights=w[rows]))
-        split = best_split(x[rows], y[rows], w[rows], smallest)
+        split = best_split(x[rows], z[rows], w[rows], smallest)
         if split is not None:
             heapq.heappush(waiting, (-split.gain, node, split, rows))
         return node
@@ -120,12 +124,22 @@ def best_split(x: Floats, y: Floats, w: Floats, smallest: int = 1) -> Split | No
             gains += ((total[-1] - total[:-1]) ** 2).sum(axis=1) / above
         count = np.arange(1, len(x))
         allowed = (values[:-1] < values[1:]) & (count >= smallest) & (len(x) - count >= smallest)
-        gains = np.where(allowed & (above > 0.0), gains, -np.inf)
+        gains = np.where(allowed & (below > 0.0) & (above > 0.0), gains, -np.inf)
         at = int(gains.argmax())
         gain = float(gains[at])
         if gain > floor and (best is None or gain > best.gain):
             best = Split(feature, _between(float(values[at]), float(values[at + 1])), gain)
     return best
+
+
+def _is_count(value: Any) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and bool(value >= 1)
+
+
+def _near_one(numbers: Floats) -> Floats:
+    """The same times a power of 2, the largest near 1: squares neither overflow nor vanish."""
+    return np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max(initial=0.0))[1]))
 
 
 def _between(low: float, high: float) -> float:

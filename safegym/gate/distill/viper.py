@@ -6,7 +6,8 @@ observation is labelled by the policy and counts by what a wrong action would co
 weighted by that cost, which is what the paper's resampling does on average.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from safegym.check.dispatch import check
 from safegym.errors import PolicyError, UnsupportedError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
-from safegym.gate.distill.cart import Grown, grow
+from safegym.gate.distill.cart import grow
 from safegym.gate.distill.distilled import Agreement, Distilled, Showing
 from safegym.gate.distill.worlds import Reward, World, world_of
 from safegym.policy.base import Policy, as_policy
@@ -62,21 +63,14 @@ def distil(
     observations that are no row of numbers.
     """
     oracle, world = as_policy(policy), world_of(where, claims, start, steps, reward)
-    if rounds < 1 or episodes < 1 or held_out < 1:
-        raise UnsupportedError("distil needs rounds, episodes and held_out of at least 1.")
+    _check_counts(rounds=rounds, episodes=episodes, held_out=held_out)
     _check_policy(oracle)
     weigh, weighting = _weigh(oracle, weights)
     title = name or f"{oracle.card.name} tree"
-    seen: list[Rows] = []
     trees: list[TreePolicy] = []
     found: list[Showing] = []
-    for number in range(rounds):
-        guide = trees[-1] if trees else oracle
-        traces = world.roll(guide, seed, number, episodes)
-        seen.append(np.concatenate([_acted_on(trace) for trace in traces]))
-        rows = np.concatenate(seen)
-        labels = labelled(oracle, rows)
-        tree = _tree(title, oracle, rows, labels, weigh(rows), leaves, smallest)
+    watching = _Watching(oracle, world, weigh, title, episodes, leaves, smallest, seed)
+    for tree in watching.trees(rounds):
         trees.append(tree)
         found.append(showing(world, world.roll(tree, seed, CHOOSING, episodes)))
     best = min(range(rounds), key=lambda at: _rank(found[at], trees[at]))
@@ -93,6 +87,51 @@ def distil(
         ),
         weighting=weighting,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Watching:
+    """A tree a round, of the observations of all rounds so far. episodes: of a round."""
+
+    oracle: Policy
+    world: World
+    weigh: Weigh
+    name: str
+    episodes: int
+    leaves: int
+    smallest: int
+    seed: int
+
+    def trees(self, rounds: int) -> Iterator[TreePolicy]:
+        seen: list[Rows] = []
+        guide = self.oracle
+        for number in range(rounds):
+            traces = self.world.roll(guide, self.seed, number, self.episodes)
+            seen.append(np.concatenate([_acted_on(trace) for trace in traces]))
+            guide = tree = self._tree(np.concatenate(seen))
+            yield tree
+
+    def _tree(self, rows: Rows) -> TreePolicy:
+        labels = labelled(self.oracle, rows)
+        discrete = labels.dtype.kind in "iu"
+        choices = np.unique(labels) if discrete else np.zeros(0, np.int64)
+        targets = (
+            (labels[:, None] == choices).astype(np.float64)
+            if discrete
+            else labels.astype(np.float64).reshape(len(labels), -1)
+        )
+        weights = self.weigh(rows)
+        grown = grow(rows, targets, weights, leaves=self.leaves, smallest=self.smallest)
+        chosen: dict[str, Any] = {
+            what: getattr(self.oracle, what, None) for what in ("observation_space", "action_space")
+        }
+        means = grown.means()
+        if discrete:
+            inner = np.array(grown.feature) != LEAF
+            chosen["index"] = np.where(inner, 0, choices[means.argmax(axis=1)])
+        else:
+            chosen["value"] = means
+        return TreePolicy(self.name, inputs=rows.shape[1], **grown.arrays(), **chosen)
 
 
 def labelled(policy: Policy, observations: Rows) -> Rows:
@@ -129,35 +168,6 @@ def showing(world: World, traces: Sequence[Trace]) -> Showing:
 
 def _rank(found: Showing, tree: TreePolicy) -> tuple[float, float, int]:
     return found.violated, -(found.returned or 0.0), tree.leaves
-
-
-def _tree(
-    name: str,
-    oracle: Policy,
-    rows: Rows,
-    labels: Rows,
-    weights: Rows,
-    leaves: int,
-    smallest: int,
-) -> TreePolicy:
-    discrete = labels.dtype.kind in "iu"
-    choices = np.unique(labels) if discrete else np.zeros(0, np.int64)
-    targets = (
-        (labels[:, None] == choices).astype(np.float64)
-        if discrete
-        else labels.astype(np.float64).reshape(len(labels), -1)
-    )
-    grown: Grown = grow(rows, targets, weights, leaves=leaves, smallest=smallest)
-    chosen: dict[str, Any] = {
-        what: getattr(oracle, what, None) for what in ("observation_space", "action_space")
-    }
-    means = grown.means()
-    if discrete:
-        inner = np.array(grown.feature) != LEAF
-        chosen["index"] = np.where(inner, 0, choices[means.argmax(axis=1)])
-    else:
-        chosen["value"] = means
-    return TreePolicy(name, inputs=rows.shape[1], **grown.arrays(), **chosen)
 
 
 def _acted_on(trace: Trace) -> Rows:
@@ -208,6 +218,14 @@ def _value_gap(oracle: Policy) -> Weigh | None:
         return np.asarray(values.max(axis=1) - values.min(axis=1) + 1e-9)
 
     return gap
+
+
+def _check_counts(**counts: Any) -> None:
+    for what, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise UnsupportedError(
+                f"distil needs rounds, episodes and held_out of at least 1; found {what}={count!r}."
+            )
 
 
 def _check_policy(oracle: Policy) -> None:

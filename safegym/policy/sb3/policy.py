@@ -16,6 +16,7 @@ from safegym.digest import canonical_json, digest_json
 from safegym.errors import PolicyError
 from safegym.policy.base import WIDTH, PolicyCard
 from safegym.policy.sb3.architecture import build, describe
+from safegym.policy.sb3.as_written import lost_in_copy
 from safegym.policy.sb3.folder import read_folder, write_folder
 from safegym.policy.sb3.inference import (
     deterministic_kernel,
@@ -189,18 +190,23 @@ def freeze(
 ) -> SB3Policy:
     """The algorithm's policy as it stands now, copied; its VecNormalize statistics with it.
 
-    Raises PolicyError when a weight is not finite or a class is not on the allow-list.
+    Raises PolicyError when a weight is not finite, a class is not on the allow-list, or the network
+    does what its classes do not say (a hook, a replaced method, an exchanged module).
     """
     algorithm_kind = algorithm_name(algorithm)
     if normaliser is None:
         normaliser = Normaliser.of(algorithm.get_vec_normalize_env())
-    return SB3Policy(
+    frozen = SB3Policy(
         describe(algorithm.policy),
         algorithm.policy.state_dict(),
         name=name or algorithm_kind,
         algorithm=algorithm_kind,
         normaliser=normaliser,
     )
+    lost = lost_in_copy(algorithm, frozen._policy)
+    if lost is not None:
+        raise PolicyError(f"Policy {frozen._name} cannot be frozen: {lost}")
+    return frozen
 
 
 def load_policy(path: str | Path) -> SB3Policy:

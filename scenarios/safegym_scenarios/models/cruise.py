@@ -1,4 +1,4 @@
-"""Adaptive cruise control: keep a time gap to a vehicle ahead whose driver does as he likes."""
+"""Adaptive cruise control: keep a time gap to a vehicle ahead whose driver does as they like."""
 
 from safegym.formula.dynamics import Dynamics
 from safegym.formula.functions import quantity

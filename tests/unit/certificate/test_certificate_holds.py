@@ -138,7 +138,7 @@ def test_a_region_cut_by_half_spaces_has_leaves_outside(tmp_path: Path) -> None:
     def cut_dropped(statement: dict[str, Any]) -> None:
         statement["region"]["cuts"] = []
 
-    with pytest.raises(checker.Refused):
+    with pytest.raises(checker.Refused, match="a multiplier is not above 0"):
         checker.check(planted(tmp_path / "c", tmp_path / "d", statement=cut_dropped))
 
 
@@ -254,7 +254,7 @@ def test_resealed_random_numbers_never_prove_what_is_false(tmp_path: Path) -> No
                             column[at] = int(random.integers(-(1 << 23), 1 << 23))
 
     for trial in range(25):
-        with pytest.raises(checker.Refused):
+        with pytest.raises(checker.Refused, match=r"^tree\.jsonl line \d+: "):
             checker.check(planted(folder, tmp_path / str(trial), tree=shaken, network=false))
 
 

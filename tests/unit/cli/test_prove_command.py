@@ -13,6 +13,7 @@ from safegym.cli.application import run
 from safegym.formula.claim import Claim
 from safegym.formula.text import parse
 from safegym.policy.network import Layer, NetworkPolicy
+from safegym.policy.tree import TreePolicy
 
 HERE = ["--region", "obs[0]=-0.5..0.5", "--region", "obs[1]=0"]
 
@@ -192,6 +193,24 @@ def test_a_union_in_a_file_gets_a_certificate_a_part(
     assert run(["prove", "--check-certificate", str(folder), "--json"]) == 0
     capsys.readouterr()
     assert sorted(each.name for each in folder.iterdir()) == ["part-1", "part-2"]
+    assert run(["prove", "--check-certificate", str(folder)]) == 0
+    words = said(capsys)
+    assert "(part 1 of 2 of the region)" in words
+    assert "x[0] in [1/10, 0.5], x[1] = 0.25" in words.replace("[0.1,", "[1/10,")
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_a_certificate_without_one_of_its_parts_is_refused(
+    missing: int, policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    region = tmp_path / "region.json"
+    region.write_text('[{"obs[0]": [-0.5, -0.1]}, {"obs[0]": [0.1, 0.5]}]')
+    folder = tmp_path / "certificate"
+    command = ["prove", "--policy", policy, "-f", "action[0] <= 1.01", "--region", str(region)]
+    assert run([*command, "--certificate", str(folder)]) == 0
+    (folder / f"part-{missing}").rename(tmp_path / "elsewhere")
+    assert run(["prove", "--check-certificate", str(folder)]) == 2
+    assert "are not all the parts of one region" in said(capsys)
 
 
 def test_a_picture_is_drawn_over_the_named_inputs(
@@ -258,6 +277,12 @@ def test_a_claim_file_is_proved_under_its_own_name(
         (["--policy", "POLICY", "--monotone", "obs[0]:action[0]"], "--tolerance 0.001"),
         (["--policy", "POLICY", "--vnnlib", "a.vnnlib"], "property of --onnx NET"),
         (["--check-certificate", "nowhere"], "no certificate folder"),
+        (["--check-certificate", "POLICY"], "holds no certificate"),
+        (["--policy", "POLICY", "-f", "action[0] < 1", "--over", "obs[0]"], "add --plot FILE.svg"),
+        (
+            ["--policy", "POLICY", "-f", "action[0] < 1", "--plot", "a.svg", "--over", "obs[7]"],
+            "--over: 'obs[7]' is no input; there are obs[0], obs[1]",
+        ),
         (
             ["--policy", "POLICY", "-f", "action[0] < 1", "--second-opinion", "magic"],
             '"marabou" or "cvc5", found \'magic\'',
@@ -269,6 +294,19 @@ def test_bad_input_exits_2_with_the_line_that_would_work(
 ) -> None:
     assert run(["prove", *(policy if word == "POLICY" else word for word in words)]) == 2
     assert says in said(capsys)
+
+
+def test_a_tree_is_refused_with_what_proves_trees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tree.json"
+    leaves = {"feature": [0, -1, -1], "below": [1, -1, -1], "above": [2, -1, -1]}
+    tree = TreePolicy(
+        "tree", inputs=1, threshold=np.zeros(3), value=[[0.0], [1.0], [2.0]], **leaves
+    )
+    tree.save(path)
+    assert run(["prove", "--policy", str(path), "-f", "action[0] < 1"]) == 2
+    assert "safegym.check.symbolic" in said(capsys)
 
 
 VNNLIB = """

@@ -113,3 +113,26 @@ def test_what_no_tree_can_be_grown_from_is_refused(
 ) -> None:
     with pytest.raises(PolicyError, match=words):
         grow(np.zeros((2, 1)), np.zeros((2, 1)), weights, leaves=leaves)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e300])
+def test_the_tree_does_not_depend_on_the_size_of_weights_or_targets(size: float) -> None:
+    x, y = np.arange(4.0)[:, None], np.array([[0.0], [0.25], [1.0], [4.0]])
+    plain = grow(x, y, leaves=3)
+    assert (np.array(plain.feature) == -1).sum() == 3
+    for tree in (grow(x, y, np.full(4, size), leaves=3), grow(x, y * max(size, 1e-200), leaves=3)):
+        assert (tree.feature, tree.threshold) == (plain.feature, plain.threshold)
+
+
+def test_a_split_is_found_among_rows_that_begin_with_weight_zero() -> None:
+    x, y, w = (
+        np.array([[0.0], [1.0], [2.0]]),
+        np.array([[5.0], [0.0], [1.0]]),
+        np.array([0.0, 1, 1]),
+    )
+    assert best_split(x, y, w) == Split(0, 1.5, pytest.approx(0.5))
+
+
+def test_leaves_that_are_no_whole_number_are_refused() -> None:
+    with pytest.raises(PolicyError, match=r"whole numbers leaves >= 1.*found 2\.5 and 1"):
+        grow(np.zeros((3, 1)), np.zeros((3, 1)), leaves=2.5)  # type: ignore[arg-type]

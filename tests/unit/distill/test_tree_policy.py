@@ -143,3 +143,46 @@ def test_a_file_with_one_field_changed_is_refused(tmp_path: Path) -> None:
             TreePolicy.load(path)
     with pytest.raises(PolicyError, match="missing"):
         TreePolicy.load(tmp_path / "nothing.json")
+
+
+def test_a_file_whose_numbers_are_of_another_kind_is_refused_and_never_read_as_near_ones(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "tree.json"
+    small().save(path)
+    document = json.loads(path.read_bytes())
+    cases: list[tuple[str, Any, str]] = [
+        ("inputs", 2.7, r"whole numbers from 1 .*found 2\.7"),
+        ("inputs", "2", "whole numbers from 1"),
+        ("inputs", True, "whole numbers from 1"),
+        ("inputs", 10**30, "whole numbers from 1"),
+        ("threshold", ["0.5", 0, 1, 0, 0], "threshold is made of numbers"),
+        ("threshold", [[0.5], 0, 1, 0, 0], "threshold is made of numbers"),
+        ("value", [[0], [True], [0], [2], ["3"]], "value is made of numbers"),
+        ("value", [[0], [1], [0], [2], [1e300]], "not finite"),
+        ("value", 5, "value= is"),
+        ("value", [[], [], [], [], []], "value= is"),
+        ("above", [2**63, -1, 4, -1, -1], "above is a row of whole numbers"),
+        ("above", [2**70, -1, 4, -1, -1], "above is a row of whole numbers"),
+        ("feature", [0, [1], 1, -1, -1], "feature is a row of whole numbers"),
+        ("name", None, "a name that is no text"),
+    ]
+    for field, value, words in cases:
+        path.write_text(json.dumps({**document, field: value}))
+        with pytest.raises(PolicyError, match=words):
+            TreePolicy.load(path)
+
+
+def test_equal_signed_zero_and_infinite_observations_go_where_the_comparison_says() -> None:
+    rows = np.array([[0.5, 0], [np.nextafter(0.5, 1), 1], [np.inf, np.inf], [-np.inf, 0]])
+    assert small().leaf(rows).tolist() == [1, 3, 4, 1]
+    split = small(threshold=[0.0, 0, 1, 0, 0])
+    assert split.leaf(np.array([[0.0, 0], [-0.0, 0], [5e-324, 0]])).tolist() == [1, 1, 3]
+    wide = small(threshold=[0.1, 0, 1, 0, 0])  # 0.1 in binary32 lies above 0.1 in binary64
+    assert wide.leaf(np.array([[0.1, 0]])).tolist() == [1]
+    assert wide.leaf(np.array([[0.1, 0]], np.float32)).tolist() == [3]
+
+
+def test_no_rows_give_no_actions() -> None:
+    actions, _ = small().act(np.zeros((0, 2), np.float32), None, np.zeros(0, np.bool_))
+    assert actions.shape == (0, 1)

@@ -19,6 +19,8 @@ from safegym.check.neural.importing.sampling import Sampled, observations
 from safegym.check.neural.importing.sb3 import sb3_graph
 from safegym.check.neural.importing.surround import chosen_by_probability, loosened
 from safegym.errors import PolicyError, UnsupportedError
+from safegym.policy.network import NetworkPolicy
+from safegym.policy.network_layers import Layer
 from safegym.policy.sb3 import freeze
 
 
@@ -206,3 +208,50 @@ def test_ten_thousand_random_policies_lie_in_their_own_intervals(network):
         low, high = Bounds(imported.graph, "deployed float32").interval(rows, rows)[-1]
         found = np.asarray(imported.values(rows), np.float64)
         assert ((low <= found) & (found <= high)).all(), seed
+
+
+def _own_act(policy):
+    usual = policy.act
+    policy.act = lambda *given: usual(*given)
+    return policy
+
+
+class _Other(NetworkPolicy):
+    """Does something else where nobody looks."""
+
+    def values(self, observations):
+        return super().values(observations) + 100.0 * (np.abs(observations[:, :1] - 0.7) < 1e-7)
+
+
+class _OtherLayer(Layer):
+    """The same in a layer."""
+
+    def __call__(self, rows):
+        return super().__call__(rows) + 100.0 * (np.abs(rows[:, :1] - 0.7) < 1e-7)
+
+
+def _made(kind, policy, layer=None):
+    layers = policy.layers
+    if layer is not None:
+        layers = [layer(each.weight, each.bias) for each in layers]
+    return kind(
+        layers, observation_space=policy.observation_space, action_space=policy.action_space
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda policy: _made(_Other, policy), "has a _Other where only a NetworkPolicy"),
+        (lambda policy: _made(NetworkPolicy, policy, _OtherLayer), "has a _OtherLayer where only"),
+        (_own_act, "has its own act where only a NetworkPolicy"),
+    ],
+)
+def test_a_policy_of_another_class_is_not_believed_by_its_name(network, change, message):
+    with pytest.raises(UnsupportedError, match=message):
+        policy_graph(change(network()))
+
+
+def test_a_frozen_policy_with_its_own_act_is_refused(algorithm):
+    with pytest.raises(UnsupportedError, match="has its own act where only a SB3Policy"):
+        policy_graph(_own_act(freeze(algorithm("TD3"))))

@@ -10,7 +10,7 @@ from torch import nn
 from safegym.check.neural.bounds import Bounds
 from safegym.check.neural.evaluate import evaluate
 from safegym.check.neural.importing import policy_graph
-from safegym.errors import UnsupportedError
+from safegym.errors import PolicyError, UnsupportedError
 from safegym.policy.base import as_policy
 from safegym.policy.sb3 import freeze
 
@@ -219,3 +219,54 @@ def test_reduced_precision_is_refused(algorithm):
             policy_graph(model)
     finally:
         torch.set_float32_matmul_precision("highest")
+
+
+def _hooked(model):
+    model.policy.action_net.register_forward_hook(lambda module, given, found: -found)
+
+
+def _another_activation(model):
+    model.policy.mlp_extractor.policy_net[1] = nn.ReLU()
+
+
+def _its_own_predict(model):
+    usual = model.predict
+    model.predict = lambda *given, **more: (-usual(*given, **more)[0], None)
+
+
+def _its_own_choice(model):
+    usual = model.policy._predict
+    model.policy._predict = lambda rows, deterministic=False: -usual(rows, deterministic)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_hooked, "PPO, layer action_net: Linear has a hook"),
+        (_another_activation, r"its part mlp_extractor\.policy_net\.1 is no longer what its"),
+        (_its_own_predict, "PPO has its own predict in place of its class's"),
+        (_its_own_choice, "ActorCriticPolicy has its own _predict in place of its class's"),
+    ],
+)
+def test_a_change_that_freezing_would_lose_is_refused(algorithm, change, message):
+    model = algorithm("PPO")
+    change(model)
+    with pytest.raises(UnsupportedError, match=message):
+        policy_graph(model)
+
+
+@pytest.mark.parametrize("action", [BOX, FOUR], ids=str)
+def test_the_algorithm_itself_has_to_do_what_its_frozen_copy_does(algorithm, action, monkeypatch):
+    model = algorithm("A2C", action)
+    usual = type(model).predict
+    monkeypatch.setattr(
+        type(model), "predict", lambda *given, **more: (usual(*given, **more)[0][::-1], None)
+    )
+    with pytest.raises(PolicyError, match="and its graph disagree"):
+        policy_graph(model)
+
+
+def test_an_action_space_too_wide_to_stretch_to_is_refused(network):
+    wide = spaces.Box(np.float32([-3e38, 0.0]), np.float32([3e38, 1.0]))
+    with pytest.raises(UnsupportedError, match="so wide that high - low overflows"):
+        policy_graph(network(last="tanh", squash=True, action=wide))

@@ -136,3 +136,72 @@ def test_training_the_network_on_does_not_change_what_was_imported():
         network[0].weight.add_(1.0)
     assert np.array_equal(graph.predict(np.ones((1, 3))), before)
     assert policy_graph(network).digest != graph.digest
+
+
+def test_a_module_that_is_used_twice_runs_twice():
+    torch.manual_seed(3)
+    act, layer = nn.ReLU(), nn.Linear(8, 8)
+    network = nn.Sequential(nn.Linear(3, 8), act, layer, act, layer, nn.Linear(8, 2))
+    graph = policy_graph(network, name="shared").graph
+    assert [node.kind for node in graph.nodes].count("linear") == 4
+    assert [node.kind for node in graph.nodes].count("relu") == 2
+
+
+class _Rare(nn.Sequential):
+    """A bump so narrow that no sample meets it."""
+
+    def forward(self, rows):
+        return super().forward(rows) + 100.0 * (torch.abs(rows[:, :1] - 0.7) < 1e-6)
+
+
+def _hooked(network):
+    network[0].register_forward_hook(lambda module, given, found: found * 1.0)
+    return network
+
+
+def _replaced(network):
+    own = network[0].forward
+    network[0].forward = lambda rows: own(rows) + 100.0 * (torch.abs(rows[:, :1] - 0.7) < 1e-6)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda network: _Rare(*network), "layer 0: _Rare has no bound here"),
+        (lambda network: nn.Sequential(_Rare(*network)), "layer 0: _Rare has no bound here"),
+        (_hooked, "layer 0: Linear has a hook"),
+        (lambda network: nn.Sequential(_hooked(network)), r"layer 0\.0: Linear has a hook"),
+        (lambda n: (nn.utils.spectral_norm(n[0]), n)[1].eval(), "layer 0: Linear has a hook"),
+        (_replaced, "layer 0: Linear has its own forward in place of its class's"),
+        (lambda network: network.to("meta"), "has weights on meta; import it from the CPU"),
+        (
+            lambda n: nn.Sequential(nn.Linear(3, 2, dtype=torch.complex64)),
+            r"has weights of torch\.complex64",
+        ),
+    ],
+)
+def test_code_is_not_believed_by_its_name(change, message):
+    network = change(drawn(NETWORKS["relu"]))
+    with pytest.raises(UnsupportedError, match=message):
+        policy_graph(network, name="net")
+
+
+def test_a_shorter_type_around_the_import_is_refused():
+    with (
+        torch.autocast("cpu", torch.bfloat16),
+        pytest.raises(UnsupportedError, match="rounds to a shorter type here"),
+    ):
+        policy_graph(drawn(NETWORKS["relu"]))
+
+
+def test_importing_leaves_the_observations_that_it_is_given():
+    network = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 2)).double()
+    rows = -np.ones((4, 3))
+    policy_graph(network).predict(rows)
+    assert (rows == -1.0).all()
+
+
+def test_choices_that_do_not_start_at_0_are_refused():
+    with pytest.raises(UnsupportedError, match=r"start=1.; supported are choices that start at 0"):
+        policy_graph(drawn(NETWORKS["relu"]), action_space=spaces.Discrete(2, start=1))

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from safegym.check.neural.evaluate import evaluate
 from safegym.check.neural.graph import Graph
-from safegym.check.neural.importing import onnx_graph
+from safegym.check.neural.importing import onnx_graph, onnx_reading
 from safegym.check.neural.importing.onnx_reading import read_imported
 from safegym.errors import SafegymError, UnsupportedError
 
@@ -311,3 +311,79 @@ def test_files_that_were_changed_raise_only_our_error(tmp_path):
         with suppress(SafegymError):
             read += isinstance(read_imported(bytes(changed), tmp_path / "m").graph, Graph)
     assert 100 < read < 1400
+
+
+def test_a_softmax_of_other_values_decides_nothing(tmp_path):
+    """The bump on the chosen values is so narrow that no sample meets it."""
+    tensors = {"w": W, "b": B, "i": whole(0), "c": np.float32([[0.7]]), "e": np.float32([[1e-5]])}
+    tensors["k"] = np.float32([[0.0, 0.0, 1e8]])
+    nodes = [
+        node("Gemm", "x w b", "l"),
+        node("Gather", "x i", "f", axis=1),
+        node("Sub", "f c", "d"),
+        node("Abs", "d", "a"),
+        node("Sub", "e a", "t"),
+        node("Relu", "t", "r"),
+        node("Mul", "r k", "n"),
+        node("Add", "l n", "v"),
+        node("Softmax", "l", "p", axis=1),
+        node("ArgMax", "v", "y", axis=1, keepdims=0),
+    ]
+    onnx.save(model(nodes, tensors, out=TensorProto.INT64), tmp_path / "m.onnx")
+    with pytest.raises(UnsupportedError, match="a Softmax that is not part of a choice"):
+        onnx_graph(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("ends", [{"start": 1}, {"end": -1}, {"start": -2, "end": 1}, {}])
+def test_a_part_of_a_shape_is_that_part(ends, tmp_path):
+    nodes = [
+        node("Shape", "x", "s", **ends),
+        node("Cast", "s", "f", to=TensorProto.FLOAT),
+        node("Concat", "f z", "g", axis=0),
+        node("Gather", "g i", "h"),
+        node("Add", "x h", "y"),
+    ]
+    tensors = {"i": whole(0), "z": np.float32([7.0])}
+    onnx.save(model(nodes, tensors), tmp_path / "m.onnx")
+    first = (1, 4)[slice(ends.get("start", 0), ends.get("end"))][0]
+    found = evaluate(onnx_graph(tmp_path / "m.onnx").graph, np.zeros((1, 4)))
+    assert np.array_equal(found, [[first] * 4])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "twice"),
+    [
+        ([node("Relu", "x", "h"), node("Neg", "x", "h"), node("Abs", "h", "y")], "h"),
+        ([node("Relu", "x", "x"), node("Abs", "x", "y")], "x"),
+        ([node("Relu", "x", "w"), node("MatMul", "x w", "y")], "w"),
+        ([node("MatMul", "x w", "y")], "w"),
+    ],
+)
+def test_a_name_for_two_tensors_is_refused(nodes, twice, tmp_path):
+    made = model(nodes, {"w": W})
+    if len(nodes) == 1:
+        made.graph.initializer.append(numpy_helper.from_array(2 * W, "w"))
+    onnx.save(made, tmp_path / "m.onnx")
+    with pytest.raises(UnsupportedError, match=f"two tensors of the name '{twice}'"):
+        onnx_graph(tmp_path / "m.onnx")
+
+
+def test_what_onnxruntime_cannot_run_is_refused_in_our_words(tmp_path, capfd):
+    nodes = [node("Gemm", "x w b", "y")]
+    onnx.save(model(nodes, {"w": single(4, 4), "b": single(4, 4)}), tmp_path / "m.onnx")
+    with pytest.raises(UnsupportedError, match="onnxruntime fails on the model"):
+        onnx_graph(tmp_path / "m.onnx")
+    made = model([node("Relu", "x", "y")])
+    made.graph.node[0].attribute.append(helper.make_attribute("more", 1.0))
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString().replace(b"more", b"mor\xc7"))
+    with pytest.raises(UnsupportedError, match="onnxruntime refuses the model"):
+        onnx_graph(tmp_path / "m.onnx")
+    assert capfd.readouterr().out == ""
+
+
+def test_many_wide_sums_cannot_ask_for_much_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_reading, "MAX_WEIGHTS", 1 << 16)
+    nodes = [node("Add", f"{'x' if at == 0 else f't{at}'} x", f"t{at + 1}") for at in range(20)]
+    onnx.save(model([*nodes, node("Abs", "t20", "y")], shape=(1, 64)), tmp_path / "m.onnx")
+    with pytest.raises(UnsupportedError, match="entries of matrices; 65536 are read"):
+        onnx_graph(tmp_path / "m.onnx")

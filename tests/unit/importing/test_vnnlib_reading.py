@@ -322,3 +322,34 @@ def test_acas_properties_read_where_they_lie(tmp_path):
     (piece,) = read_vnnlib(tmp_path / "p", 5, 5).pieces
     assert piece.region.high[2] == Fraction(679857769, 10**9)
     assert [len(clause) for clause in piece.clauses] == [4]
+
+
+def test_one_entry_has_one_name():
+    """Y_1 and Y_01 are two constants, of which an entry of the output can be one."""
+    text = OLD.replace("(declare-const Y_0 Real)", "(declare-const Y_01 Real)")
+    with pytest.raises(FormulaError, match=r"constants are called X_0, X_1"):
+        parse_vnnlib(text.replace("Y_0 ", "Y_01 "), 2, 2)
+
+
+def test_a_comment_ends_at_any_end_of_a_line():
+    asked = parse_vnnlib(OLD, 2, 2)
+    assert parse_vnnlib(OLD.replace("\n", "\r"), 2, 2).pieces == asked.pieces
+    assert parse_vnnlib(OLD.replace("\n", "\r\n"), 2, 2).pieces == asked.pieces
+
+
+def test_regions_that_do_not_meet_take_no_hours():
+    apart = " ".join(f"(and (>= X_0 {at}) (<= X_0 {at}.5))" for at in range(2000))
+    other = " ".join(f"(and (<= X_0 -{at}) (<= Y_0 {at}))" for at in range(1, 2000))
+    text = OLD.split("(assert", 1)[0] + "(assert (>= X_1 0)) (assert (<= X_1 1))"
+    with pytest.raises(UnsupportedError, match="more than 500000 regions"):
+        parse_vnnlib(f"{text} (assert (or {apart})) (assert (or {other}))", 2, 2)
+
+
+def test_many_conditions_times_many_alternatives_take_no_memory():
+    head = OLD.split("(assert", 1)[0]
+    single = "".join(f"(assert (<= Y_0 {at}))" for at in range(5000))
+    pairs = "".join(f"(assert (or (<= Y_0 {at}) (<= Y_1 {at})))" for at in range(12))
+    before = time.process_time()
+    with pytest.raises(UnsupportedError, match="more than 20000 alternatives"):
+        parse_vnnlib(head + single + pairs, 2, 2)
+    assert time.process_time() - before < 5.0

@@ -123,3 +123,17 @@ def test_what_cannot_be_written_is_refused(tmp_path):
         vnnlib_text(PROPERTIES[0], element="int8")
     with pytest.raises(RunFolderError, match="failed"):
         write_vnnlib(PROPERTIES[0], tmp_path / "nowhere" / "p")
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_condition_without_variables_reads_back(version):
+    text = "".join(f"(declare-const {name} Real)" for name in ("X_0", "Y_0"))
+    text += "(assert (>= X_0 0))(assert (<= X_0 1))(assert (or (< 0 0) (<= Y_0 0.5)))"
+    asked = parse_vnnlib(text, 1, 1)
+    assert parse_vnnlib(vnnlib_text(asked, version=version), 1, 1).pieces == asked.pieces
+
+
+def test_a_number_of_many_thousand_digits_is_refused():
+    fine = Region((F(1, 10**6000),), (F(1),))
+    with pytest.raises(UnsupportedError, match="more than 1900 digits"):
+        vnnlib_text(Problem(graph(1, 1), fine, ((Positive(0),),)))

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from safegym.check.loop.inductive import prove_inductive
 from safegym.check.loop.simulate import simulate
 from safegym.errors import EvidenceError, PolicyError, UnitError, UnsupportedError
 from safegym.formula.dynamics import Dynamics
-from safegym.formula.functions import quantity
+from safegym.formula.functions import quantity, sqrt
 from safegym.formula.terms import Signal
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.registry import find
@@ -190,7 +191,9 @@ def test_a_wrong_model_of_a_simulator_violates_the_proofs_assumption(home: Path)
     assert found.evidence().status == "violated"
     assert found.decided == "above"
     small = {"angle": (-0.01, 0.01), "angular_speed": (-0.01, 0.01)}
-    proof = prove_inductive(plant, MODEL.policy(), small, SPEED, SPEED, timeout=5)
+    with pytest.raises(UnsupportedError, match="the conformance about pendulum"):
+        prove_inductive(plant, MODEL.policy(), small, SPEED, SPEED, timeout=1).resting_on(found)
+    proof = prove_inductive(light, MODEL.policy(), small, SPEED, SPEED, timeout=5)
     resting = proof.resting_on(found)
     assert resting.assumption_violated
     assert resting.status == "inconclusive"
@@ -209,8 +212,81 @@ def test_the_evidence_says_what_is_proved_and_what_is_estimated(home: Path) -> N
     assert f"{found.episodes} episodes" in said
     assert "upper limit" in said
     assert f"coverage: {found.visited} of {found.cells} cells of S visited" in said
-    with pytest.raises(UnsupportedError, match="This proof is about pendulum, the conformance"):
-        proof.resting_on(replace(found, plant="other"))
+    with pytest.raises(UnsupportedError, match=r"This proof is about pendulum .*, the conformance"):
+        proof.resting_on(replace(found, plant="other", plant_digest="sha256:1"))
+    with pytest.raises(UnsupportedError, match=r"about policy .*; run conformance with the model"):
+        proof.resting_on(replace(found, policy_digest="sha256:1"))
+    assert "from states in (abs(angle) <= 1)" in proof.resting_on(found).evidence().assumptions[-1]
+
+
+def test_what_is_known_of_a_wider_model_is_not_taken_for_a_proof_of_a_narrower_one() -> None:
+    gust = Signal("wind", bounds=(-1.0, 1.0))
+    wide = Dynamics(
+        INTEGRATOR.name,
+        states=INTEGRATOR.states,
+        actions=INTEGRATOR.actions,
+        disturbances=[gust],
+        next={"x": X + 0.1 * V, "v": V + 0.1 * INTEGRATOR.actions[0] + gust},
+        dt="0.1",
+    )
+    small = {"x": (-0.01, 0.01), "v": (-0.01, 0.01)}
+    proof = prove_inductive(INTEGRATOR, damping(), small, ROOM, ROOM, timeout=1)
+    found = observed(Model(wide, ROOM), [episode(1, gust=9.0)])
+    assert found.violations == 0
+    with pytest.raises(UnsupportedError, match="This proof is about integrator"):
+        proof.resting_on(found)
+
+
+def test_a_step_of_which_the_model_has_no_value_is_no_step_of_the_model() -> None:
+    root = Dynamics(
+        "root",
+        states=[X, V],
+        actions=INTEGRATOR.actions,
+        next={"x": X + 0.1 * sqrt(V - 100.0), "v": V},
+        dt="0.1",
+    )
+    fit = Model(root, ROOM).fit(episode(1))
+    assert fit.outcome == "violated"
+    assert fit.outside == fit.steps > 0
+    pushed = Dynamics(
+        "root in wind",
+        states=[X, V],
+        actions=INTEGRATOR.actions,
+        disturbances=INTEGRATOR.disturbances,
+        next={"x": X + 0.1 * sqrt(V - 100.0), "v": V + INTEGRATOR.disturbances[0]},
+        dt="0.1",
+    )
+    assert Model(pushed, ROOM).fit(episode(1)).outside == fit.outside
+
+
+def test_a_tolerance_that_allows_anything_is_refused() -> None:
+    for value in (float("inf"), float("nan"), -1.0):
+        with pytest.raises(
+            UnsupportedError, match=r"The tolerance of x is .*; it must be a finite"
+        ):
+            Model(INTEGRATOR, ROOM, tolerance={"x": value})
+
+
+def test_other_seeds_and_another_confidence_are_other_attempts(home: Path) -> None:
+    assert home.exists()
+    model = Model(MODEL.dynamics, SPEED)
+
+    def attempt(**options: Any) -> int:
+        found = conformance(
+            model, MODEL.scenario, MODEL.policy(), threshold=0.2, budget=60, **options
+        )
+        return found.attempt
+
+    assert [attempt(), attempt(seed=1), attempt(confidence=0.9), attempt()] == [1, 2, 3, 1]
+
+
+def test_limits_in_words_are_never_flattering(home: Path) -> None:
+    assert home.exists()
+    model = Model(MODEL.dynamics, SPEED)
+    found = conformance(model, MODEL.scenario, MODEL.policy(), threshold=0.2, budget=60)
+    said = found.words.split("upper limit ")[1].split(",")[0].split(" at confidence ")
+    assert float(said[0]) >= found.upper
+    assert float(said[1]) <= 1.0 - found.level
 
 
 def test_conformance_needs_a_policy_whose_digest_is_known(home: Path) -> None:

@@ -12,9 +12,11 @@ from safegym.check.loop.simulate import trajectories
 from safegym.check.loop.template import find_inductive
 from safegym.check.loop.values import truth
 from safegym.check.neural.importing import policy_graph
+from safegym.check.neural.search import Progress
 from safegym.errors import UnsupportedError
 from safegym.formula.choice import if_
 from safegym.formula.dynamics import Dynamics
+from safegym.formula.functions import sin
 from safegym.formula.nodes import any_of
 from safegym.formula.terms import Signal
 
@@ -221,3 +223,44 @@ def test_an_empty_set_holds_no_initial_state() -> None:
     assert of(proof)["initial"] == "VIOLATED"
     assert of(proof)["step"] == "PROVED"
     assert proof.result == "VIOLATED"
+
+
+def test_a_safe_set_that_bends_twice_is_not_proved_where_it_does_not_hold() -> None:
+    still = Dynamics(
+        "still",
+        states=[X, V],
+        actions=INTEGRATOR.actions,
+        next={"x": 1.5 + 0.5 * (X - 1.5), "v": 0.5 * V},
+        dt="0.1",
+    )
+    held = {"x": (1.4, 1.6), "v": (-0.1, 0.1)}
+    unsafe = abs(X) - 10 * sin(abs(X)) >= 8  # -8.5 in the middle of the set
+    proof = prove_inductive(still, damping(), held, unsafe, held, timeout=10)
+    assert of(proof)["safe"] == "VIOLATED"
+
+
+def test_nothing_is_proved_of_an_empty_initial_set() -> None:
+    nowhere = (X >= 1) & (X <= 0) & (abs(V) <= 1)
+    with pytest.raises(UnsupportedError, match="The initial set is empty: nothing would"):
+        prove_inductive(INTEGRATOR, damping(), nowhere, KEPT, KEPT, box=BOX)
+    with pytest.raises(UnsupportedError, match="The initial set is empty: nothing would"):
+        prove_barrier(INTEGRATOR, damping(), nowhere, KEPT, 1 - VALUE, BOX)
+    with pytest.raises(UnsupportedError, match="The domain is empty: nothing would be claimed"):
+        prove_lyapunov(INTEGRATOR, damping(), VALUE, nowhere, level=1.0, inner=0.5, decrease=0.01)
+
+
+def test_numbers_of_a_statement_are_not_rounded() -> None:
+    proof = prove_lyapunov(
+        INTEGRATOR, damping(), VALUE, BOX, level=1.0, inner=0.5, decrease=0.01234567, timeout=0.1
+    )
+    said = " ".join(each.statement for each in proof.obligations)
+    assert "V(next) <= V(now) - 0.01234567" in said
+
+
+def test_a_search_for_a_set_tells_of_its_proofs() -> None:
+    heard: list[Progress] = []
+    found = find_inductive(
+        INTEGRATOR, damping(), START, abs(X) <= 1, timeout=30, listener=heard.append
+    )
+    assert found.proof.result == "PROVED"
+    assert heard

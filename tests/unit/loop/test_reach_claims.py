@@ -1,15 +1,23 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from loop_cases import FLOW, INTEGRATOR, OMEGA, PENDULUM, START, THETA, V, X, damping, swinging
 
 from safegym.check.loop.plant import Plant
-from safegym.check.loop.reach import prove_reach
+from safegym.check.loop.reach import prove_reach, reach
 from safegym.check.loop.simulate import trajectories
 from safegym.check.monitor import judge, satisfaction
+from safegym.check.neural.search import Progress
 from safegym.check.symbolic.model import check_model
 from safegym.errors import UnsupportedError
 from safegym.formula.build import always, eventually, prob
+from safegym.formula.choice import if_
 from safegym.formula.claim import Claim
+from safegym.formula.dynamics import Dynamics
+from safegym.formula.flow import Flow
+from safegym.formula.functions import sqrt
+from safegym.formula.nodes import FALSE, TRUE
 from safegym.formula.text import parse
 from safegym.trace.batch import TraceBatch
 
@@ -137,3 +145,81 @@ def test_a_proof_tells_all_of_itself() -> None:
     with pytest.raises(TypeError, match="A proof has three results"):
         bool(proof)
     assert OMEGA in PENDULUM.states
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5])
+def test_steps_that_are_no_number_of_steps_are_refused(steps: Any) -> None:
+    with pytest.raises(UnsupportedError, match="must be a whole number of control steps"):
+        prove_reach(PENDULUM, swinging(), "always(theta <= 2)", START, steps=steps)
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1.0])
+def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
+    with pytest.raises(UnsupportedError, match=r"timeout is .*; it must be 0 or above"):
+        prove_reach(PENDULUM, swinging(), "always(theta <= 2)", START, steps=2, timeout=timeout)
+
+
+def test_an_empty_initial_set_is_refused_also_where_only_its_cells_show_it() -> None:
+    nowhere = (THETA + OMEGA >= 3) & (THETA <= 1) & (THETA >= 0) & (OMEGA <= 1) & (OMEGA >= 0)
+    with pytest.raises(UnsupportedError, match="The initial set is empty: nothing would be"):
+        prove_reach(PENDULUM, swinging(), "always(theta <= 2)", nowhere, steps=2)
+
+
+def test_truth_that_hangs_on_no_signal_is_judged_too() -> None:
+    assert prove_reach(PENDULUM, swinging(), always(TRUE), START, steps=2).result == "PROVED"
+    assert prove_reach(PENDULUM, swinging(), always(FALSE), START, steps=2).result == "VIOLATED"
+
+
+def test_a_plant_without_a_value_is_neither_proved_nor_violated() -> None:
+    root = Dynamics(
+        "root",
+        states=[X, V],
+        actions=INTEGRATOR.actions,
+        next={"x": sqrt(X), "v": 0.5 * V},
+        dt="0.1",
+    )
+    box = {"x": (-1.0, 1.0), "v": (0.0, 0.1)}
+    for text in ("always(x <= 2)", "always(x >= 2)", "always(v <= 1)"):
+        proof = prove_reach(root, damping(), text, box, steps=2, timeout=0.3)
+        assert proof.result in ("UNKNOWN", "VIOLATED" if "x >= 2" in text else "UNKNOWN")
+
+
+def test_a_listener_hears_of_cells_and_shares_while_cells_are_cut() -> None:
+    heard: list[Progress] = []
+    proof = prove_reach(
+        PENDULUM,
+        swinging(),
+        "always[0.1,1](theta <= 1.1935)",
+        START,
+        cells=100,
+        timeout=1.5,
+        listener=heard.append,
+    )
+    assert heard
+    assert [each.boxes for each in heard] == sorted(each.boxes for each in heard)
+    for each in heard:
+        shares = each.shares
+        assert shares.proved + shares.violated + shares.unknown == pytest.approx(1.0)
+    shares = proof.obligations[0].shares
+    assert shares is not None
+    assert (shares.proved < 1.0) == (proof.result != "PROVED")
+
+
+def test_an_if_in_what_a_flows_policy_sees_splits_its_sets() -> None:
+    seen = [if_(X > 0, X, -2 * X), V]
+    flow = Flow(
+        "two eyes",
+        states=[X, V],
+        actions=INTEGRATOR.actions,
+        derivative={"x": V, "v": INTEGRATOR.actions[0]},
+        dt="0.1",
+        observation=seen,
+    )
+    box = {"x": (-0.2, 0.3), "v": (-0.1, 0.1)}
+    tube = reach(flow, damping(), box, 10, cells=36)
+    draw = np.random.default_rng(1)
+    begin = draw.uniform([-0.2, -0.1], [0.3, 0.1], (2000, 2))
+    states, _ = trajectories(flow, damping(), begin, 10)
+    assert (states >= tube.low - 1e-9).all()
+    assert (states <= tube.high + 1e-9).all()
+    assert (tube.high - tube.low).max() < 1.5

@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 from loop_cases import INTEGRATOR, V, X
 
+from safegym.check.loop.affine import Row
 from safegym.check.loop.exactly import holds_at
+from safegym.check.loop.polytope import Polytope
+from safegym.check.loop.reach.cells import touching
 from safegym.check.loop.sets import as_formula, cases_of, pieces_of, polytope
 from safegym.check.loop.unfolding import unfolded
 from safegym.check.loop.values import truth
 from safegym.errors import UnsupportedError
-from safegym.formula.functions import maximum, minimum
+from safegym.formula.functions import maximum, minimum, sin
 from safegym.formula.nodes import Formula, any_of
 from safegym.formula.terms import Signal
 
@@ -114,3 +117,39 @@ def _vertices(rows: np.ndarray, bounds: np.ndarray) -> np.ndarray:
             if (rows @ point <= bounds + 1e-9).all():
                 found.append(point)
     return np.array(found)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        abs(X) - 10 * sin(abs(X)) >= 8,
+        abs(X) - 10 * sin(abs(X)) <= -5,
+        abs(X) - 2 * maximum(abs(X), V) <= -4,
+        maximum(X, V) + abs(maximum(X, V)) * X >= 1,
+        minimum(X, V) - maximum(minimum(X, V), -V) <= 0,
+        abs(X) + maximum(abs(X), V) <= 3,
+    ],
+)
+def test_what_stands_inside_other_functions_too_is_not_taken_apart(formula: Formula) -> None:
+    draw = np.random.default_rng(3)
+    given = {"x": draw.uniform(-6, 6, 4000), "v": draw.uniform(-6, 6, 4000)}
+    np.testing.assert_array_equal(
+        truth(unfolded(formula), given, 4000), truth(formula, given, 4000)
+    )
+
+
+def test_a_rows_numbers_of_any_size_drop_no_cell_that_holds_a_point() -> None:
+    low, high = np.array([[0.5, 0.0]]), np.array([[1.0, 1.0]])
+    tiny, vast = Fraction(1, 10**400), Fraction(10**400)
+    for scale in (tiny, Fraction(1), vast):
+        row = Row((-scale, scale / 3), -scale / 2)
+        assert touching(Polytope((row,), 2), low, high).all()
+        assert not touching(Polytope((row,), 2), low - 1.0, high - 1.0).any()
+    assert touching(Polytope((Row((tiny, tiny), vast),), 2), low, high).all()
+
+
+def test_a_polytope_without_a_point_is_known_to_be_empty_also_where_its_box_is_not() -> None:
+    apart = ((X + V >= 3) & (X <= 1) & (V <= 1) & (X >= 0) & (V >= 0), True)
+    touching_corner = ((X + V >= 2) & (X <= 1) & (V <= 1) & (X >= 0) & (V >= 0), False)
+    for formula, empty in (apart, touching_corner):
+        assert (not cases_of(formula, INTEGRATOR, "S")) == empty

@@ -19,8 +19,10 @@ from safegym.formula.claim import set_digest
 from safegym.gate.proving import bank_counterexample
 from safegym.gate.replay import ReplayBank, ReplayDesk, ReplaySettings
 from safegym.gate.trainer.given import given_starts
+from safegym.policy.base import ScriptedPolicy
 from safegym.scenario.record import record
 from safegym.scenario.registry import find
+from safegym.trace.model import Trace
 
 MODEL = find_model("pendulum")
 SPEC = find(MODEL.scenario)
@@ -133,3 +135,28 @@ def test_what_cannot_be_carried_is_refused(proof: LoopProof) -> None:
     other = find("classic/cartpole-v0")
     with pytest.raises(GateError, match="not carried between scenarios"):
         carried(proof, bank=ReplayBank(other.digest, ReplaySettings()))
+
+
+def test_a_counterexample_in_other_units_or_of_another_step_is_refused() -> None:
+    def seen(unit: str, dt: str, torque: str = "N*m") -> Trace:
+        signals = {"angle": [30.0, 30.0], "angular_speed": [0.0, 0.0], "torque": [0.1, 0.1]}
+        units = {"angle": unit, "angular_speed": "rad/s", "torque": torque}
+        scaled = {**signals, "angle": [0.5, 0.5]} if unit == "rad" else signals
+        return Trace.from_arrays(scaled, dt=dt, actions=np.zeros((1, 1)), units=units)
+
+    with pytest.raises(GateError, match=r"angle is in deg, and start_angle in rad"):
+        carried(seen("deg", "0.05"))
+    with pytest.raises(GateError, match=r"steps by 1/2 s, classic/pendulum-v0 by 1/20 s"):
+        carried(seen("rad", "0.5"))
+    assert carried(seen("rad", "0.5"), pushes={}).options == {
+        "parameters": {"start_angle": 0.5, "start_angular_speed": 0.0}
+    }
+    with pytest.raises(GateError, match=r"torque is in mN\*m, and torque in N m"):
+        carried(seen("rad", "0.05", torque="mN*m"))
+
+
+def test_another_policy_than_the_one_asked_about_is_named(proof: LoopProof) -> None:
+    assert "is one of the policy" not in carried(proof).words
+    still = ScriptedPolicy("still", lambda seen: np.zeros((len(seen), 1), np.float32))
+    found = bank_counterexample(proof, still, SPEC, start=MODEL.start)
+    assert f"one of the policy {MODEL.policy().card.digest}; still (" in found.words

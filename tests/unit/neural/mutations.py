@@ -351,14 +351,14 @@ MORE: tuple[Mutation, ...] = (
     (
         "a difference of intervals takes like ends",
         "interval",
-        "return down(left[0] - right[1]), up(left[1] - right[0])",
-        "return down(left[0] - right[0]), up(left[1] - right[1])",
+        "return without_nan(down(left[0] - right[1]), up(left[1] - right[0]))",
+        "return without_nan(down(left[0] - right[0]), up(left[1] - right[1]))",
     ),
     (
         "the maximum's interval is the minimum's",
         "interval",
-        "return np.maximum(left[0], right[0]), np.maximum(left[1], right[1])",
-        "return np.minimum(left[0], right[0]), np.minimum(left[1], right[1])",
+        'choose = np.maximum if step.node.kind == "max" else np.minimum',
+        "choose = np.minimum",
     ),
     (
         "binary32 has the roundoff of binary64",

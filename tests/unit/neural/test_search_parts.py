@@ -12,6 +12,7 @@ from safegym.check.neural.search.contraction import contract
 from safegym.check.neural.search.frontier import Boxes, Frontier
 from safegym.check.neural.search.influence import influence
 from safegym.check.neural.search.interior import Interior
+from safegym.check.neural.search.leaf import LeafSolver
 from safegym.check.neural.search.planes import cut_planes
 from safegym.check.neural.search.rows import Rows, combine, least, lightest_mix
 
@@ -174,9 +175,36 @@ def test_a_full_frontier_gives_the_most_split_boxes_only() -> None:
         np.arange(count, dtype=np.float64),
         np.arange(count, dtype=np.int64),
         np.arange(count, dtype=np.int64),
+        np.zeros(count, dtype=np.bool_),
     )
     full, roomy = Frontier(boxes, 50), Frontier(boxes, 1000)
     assert sorted(full.take(10).number) == list(range(90, 100))
     assert sorted(roomy.take(10).number) == [*range(5), *range(95, 100)]
     assert len(full) == len(roomy) == 90
     assert full.share == pytest.approx(0.9)
+
+
+def test_a_point_beyond_a_cut_by_a_hair_is_not_in_the_interior() -> None:
+    cut = HalfSpace((Fraction(1),), Fraction(1, 3))
+    interior = Interior(one(dense((1, 3, 1), 0), cube(1, cuts=(cut,))))
+    near = 1.0 / 3.0  # below a third, and the next number above it
+    points = np.array([[near], [np.nextafter(near, 1.0)]])
+    assert interior.holds(points).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("word", ["unsat", "sat", "unknown"])
+def test_a_leaf_is_closed_by_unsat_alone(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from safegym.check.symbolic import cell
+
+    monkeypatch.setattr(cell, "solve_problem", lambda *_, **__: cell.CellAnswer(word))  # type: ignore[arg-type]
+    solver = LeafSolver(one(dense((1, 3, 1), 0), cube(1)))
+    answer, _ = solver.ask(np.zeros(1), np.ones(1), 1.0)
+    assert (answer == "holds") == (word == "unsat")
+
+
+def test_the_outward_box_holds_the_exact_one_and_is_the_smallest_that_does() -> None:
+    for top in range(-40, 41):
+        exact = Fraction(top, 7)
+        low, high = (float(end[0]) for end in Region((exact,), (exact,)).outward())
+        assert Fraction(low) <= exact <= Fraction(high)
+        assert high in (low, float(np.nextafter(low, np.inf)))

@@ -214,7 +214,11 @@ def test_ctrl_c_ends_in_unknown_and_loses_no_box() -> None:
     def interrupt(_: Progress) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    outcome = search(twins(), timeout=30.0, listener=interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    try:
+        outcome = search(twins(), timeout=30.0, listener=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert outcome.result == "UNKNOWN"
     assert outcome.reason == "Interrupted (Ctrl-C)."
     assert outcome.seconds < 10.0

@@ -1,6 +1,7 @@
 """From the language to clauses over one graph: every connective, ties, and what is refused."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -283,6 +284,35 @@ def test_robust_is_around_what_the_deployed_policy_gives() -> None:
 def test_ready_properties_that_do_not_fit_say_what_would(make, policy, says) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(UnsupportedError, match=says):
         make().question(policy, layout_of(policy), None, "real")
+
+
+@pytest.mark.parametrize("choice", [1.7, float("nan"), "1", True])
+def test_a_choice_is_a_whole_number(choice: Any) -> None:
+    with pytest.raises(UnsupportedError, match="takes the index of a choice"):
+        never_chooses(choice)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: robust("ab", 0.1, 0.1), "takes numbers"),  # type: ignore[arg-type]
+        (lambda: robust([1e39], 0.1, 0.1), "finite numbers of binary32"),
+        (lambda: monotone(0, tolerance="small"), "finite number > 0"),  # type: ignore[arg-type]
+    ],
+)
+def test_numbers_that_are_none_are_refused_by_name(make: Any, says: str) -> None:
+    with pytest.raises(UnsupportedError, match=says):
+        make()
+
+
+def test_a_tolerance_is_stated_with_all_its_digits() -> None:
+    """The statement and its digest would otherwise be those of another tolerance."""
+    asked = [
+        monotone(0, tolerance=tolerance).question(BOX, layout_of(BOX), None, "real")
+        for tolerance in (0.123456789, 0.12345678)
+    ]
+    assert "0.123456789" in asked[0].text
+    assert asked[0].claim_digest != asked[1].claim_digest
 
 
 def test_a_layout_without_choices_has_one_entry_an_output() -> None:

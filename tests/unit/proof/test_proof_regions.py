@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safegym.check.neural.problem import Region
+from safegym.check.neural.problem import HalfSpace, Region
 from safegym.check.neural.property.layout import Layout
 from safegym.check.neural.property.region import read_region, regions_of
 from safegym.errors import SafegymError, UnsupportedError
@@ -92,6 +92,15 @@ def test_constraints_over_several_entries_become_exact_half_spaces() -> None:
         ),
         ({"speed": (0, float("nan"))}, "speed is limited by nan, which is no finite number"),
         ({"speed": (0, float("inf"))}, "limited by inf"),
+        ({"speed": (0, 1e39)}, r"beyond 3\.40282347e\+38, the greatest of binary32"),
+        ({"speed": (0, 10**400)}, "beyond 3"),
+        ({"speed": (0, Decimal("1e99999999"))}, "which is no finite number"),
+        (
+            Region(
+                (Fraction(0),) * 2, (Fraction(1),) * 2, (HalfSpace((Fraction(1),), Fraction(1)),)
+            ),
+            "half space of the region has not 2 coefficients",
+        ),
         ({"speed": "fast"}, r"number such as \"0\.1\".*\.\.0\.1"),
         ({"speed": (0, 1, 2)}, r"3 limits.*write \(-0\.1, 0\.1\)"),
         ({"speed": True}, "a truth value"),
@@ -127,6 +136,25 @@ def test_numbers_of_a_region_file_keep_all_their_digits(tmp_path: Path) -> None:
     found = region(read_region(path))
     assert found.low[0] == Fraction(-1, 10)
     assert found.low[1] == Fraction("0.30000000000000000001")
+
+
+@pytest.mark.parametrize("number", ["1e999", "1e99999999", "Infinity"])
+def test_a_number_of_a_file_without_measure_is_refused_at_once(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "region.json"
+    path.write_text(f'{{"obs[0]": 0, "speed": [0, {number}]}}')
+    with pytest.raises(UnsupportedError, match="no finite number"):
+        regions_of(read_region(path), LAYOUT, LOW, HIGH)
+
+
+def test_a_file_that_limits_an_entry_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "region.json"
+    path.write_text('{"obs[0]": [-1, 0.5], "speed": 0, "obs[0]": 0}')
+    with pytest.raises(UnsupportedError, match=r"'obs\[0\]' stands twice in one object"):
+        read_region(path)
+
+
+def test_numpy_integers_name_entries_too() -> None:
+    assert region({np.int64(1): 0}) == region({1: 0})
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "3", '["obs[0] < 1"]'])

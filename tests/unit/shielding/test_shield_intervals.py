@@ -125,5 +125,5 @@ def test_what_is_not_finite_or_not_defined_has_no_interval() -> None:
         (sqrt(X), (-1.0, 1.0)),
         (exp(X), (0.0, 1e6)),
     ):
-        with pytest.raises((Unbounded, OverflowError)):
+        with pytest.raises(Unbounded):
             enclosed(term, x, (1e300, 1e300))

@@ -67,6 +67,11 @@ class Model:
                         f"{name} is no state of {self.plant.name}; its states are "
                         f"{', '.join(sorted(names))}."
                     )
+        for name, value in self.tolerance.items():
+            if not (np.isfinite(value) and value >= 0.0):
+                raise UnsupportedError(
+                    f"The tolerance of {name} is {value}; it must be a finite number, 0 or above."
+                )
         for signal, found in zip(self.plant.states, self._terms(), strict=True):
             check_unit("conformance", f"the state {signal.name}", found, unit_of(signal))
 
@@ -82,8 +87,7 @@ class Model:
         from_s = self._inside(before) & known[:-1]
         rows = np.flatnonzero(from_s & known[1:])
         residual = self.residuals(before[rows], actions[rows], after[rows])
-        allowed = self._allowed(after[rows])
-        excess = (np.abs(residual) / allowed).max(axis=1) if len(rows) else np.zeros(0)
+        excess = _excess(residual, self._allowed(after[rows]))
         outside = int((excess > 1.0).sum())
         lacking = trace.end.kind == "interrupted" or not known.all()
         outcome: Outcome = "violated" if outside else "undecided" if lacking else "safe"
@@ -110,10 +114,14 @@ class Model:
             return left
         slopes = self._slopes(before, actions, held, reach)
         within_reach = np.abs(left) <= 1.01 * np.abs(slopes).sum(axis=2) + self._allowed(after)
-        pushed = np.clip(np.einsum("bkn,bn->bk", np.linalg.pinv(slopes), left), -1.0, 1.0)
+        usable = np.isfinite(slopes).all(axis=(1, 2)) & np.isfinite(left).all(axis=1)
+        pushed = np.zeros((len(before), middle.size))
+        turned = np.linalg.pinv(slopes[usable])
+        pushed[usable] = np.clip(np.einsum("bkn,bn->bk", turned, left[usable]), -1.0, 1.0)
         left = after - advance(self.plant, before, actions, held + pushed * reach)
         allowed = self._allowed(after)
         open_ = (np.abs(left) > allowed).any(axis=1) & within_reach.all(axis=1)
+        open_ &= usable
         for row in np.flatnonzero(open_):
             part = slice(row, row + 1)
             left[row] = self._fitted(before[part], actions[part], after[part], middle, reach)
@@ -134,6 +142,8 @@ class Model:
             if np.max(np.abs(left) / scale) <= np.max(np.abs(best[0]) / scale):
                 best = left[None]
             slopes = self._slopes(before, actions, held, reach)[0]
+            if not (np.isfinite(slopes).all() and np.isfinite(left).all()):
+                break
             found: Any = lsq_linear(
                 slopes / scale[:, None], (left + slopes @ at) / scale, bounds=(-1.0, 1.0)
             )
@@ -192,3 +202,14 @@ class Model:
     def _inside(self, states: Floats) -> NDArray[np.bool_]:
         given = {each.name: states[:, at] for at, each in enumerate(self.plant.states)}
         return truth(self.inside, given, len(states))
+
+
+def _excess(residual: Floats, allowed: Floats) -> Floats:
+    """The greatest residual of each row in multiples of what is allowed, (B,), inf for no number.
+
+    A step whose model has no value, such as a root of a negative number, is no step of the model.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = np.where(residual == 0.0, 0.0, np.abs(residual) / allowed)
+    found: Floats = np.where(np.isnan(share), np.inf, share).max(axis=1, initial=0.0)
+    return found

@@ -1,8 +1,10 @@
 """What is known of a simulator's conformance with a model."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, NoReturn
 
+from safegym.check.statistics.exact import confidence_shown, outward
 from safegym.verdict import Evidence, Status
 from safegym.version import __version__
 
@@ -19,12 +21,17 @@ class Conformance:
     episodes, violations, undecided: up to the decision; surplus: episodes started beyond it, which
     bound nothing, but whose violations break the assumption all the same.
     upper: limit on p at every peek, at error level `level` (1 where nothing is claimed). visited,
-    cells: of S. violation: seed of the first episode that broke it, its step and residual.
+    cells: of S. plant_digest, policy_digest, inside: of which model, policy (empty where traces do
+    not say it) and S this is known. violation: seed of the first episode that broke it, its step
+    and residual.
     """
 
     result: ConformanceResult
     kind: Literal["estimated", "observed"]
     plant: str
+    plant_digest: str
+    policy_digest: str
+    inside: str
     statement: str
     statement_digest: str
     threshold: float
@@ -56,7 +63,8 @@ class Conformance:
         if self.undecided:
             head += f", {self.undecided} undecided"
         if self.kind == "estimated":
-            head += f", upper limit {self.upper:.4g} at confidence {1.0 - self.level:.4g}"
+            sure = confidence_shown(Fraction(self.level))
+            head += f", upper limit {outward(self.upper, up=True)} at confidence {sure}"
         tail = f"; assumption violated: {self.violation}" if self.violation else ""
         return f"{head}, coverage: {seen}{tail}"
 
@@ -94,6 +102,9 @@ class Conformance:
             "result": self.result,
             "kind": self.kind,
             "model": self.plant,
+            "model_digest": self.plant_digest,
+            "policy_digest": self.policy_digest,
+            "inside": self.inside,
             "statement": self.statement,
             "statement_digest": self.statement_digest,
             "threshold": self.threshold,

@@ -43,9 +43,10 @@ def conformance(
     The model, W and S are fixed by their digest before any episode is drawn: the seeds are those of
     the certification stream for exactly this statement and policy, so no episode can have been
     fitted to. The episode is the unit; the e-process is looked at after each, in index order, and
-    its level is spent over attempts on models of this name in this scenario (the user's ledger). At
-    the first violated episode the assumption counts as violated, and episodes go on to the
-    decision or to `budget`. Raises PolicyError for a policy without a known digest.
+    its level is spent over attempts on models of this name in this scenario (the user's ledger);
+    other seeds or another confidence are another attempt. At the first violated episode the
+    assumption counts as violated, and episodes go on to the decision or to `budget`. Raises
+    PolicyError for a policy without a known digest.
     """
     spec = find(scenario) if isinstance(scenario, str) else scenario
     acting = as_policy(policy)
@@ -58,11 +59,12 @@ def conformance(
     digest = digest_text(statement)
     named = digest_json(["conformance", model.plant.name, [s.name for s in model.plant.states]])
     ledger = AttemptLedger(spec.digest, named)
-    subject = digest_json([acting.card.digest, digest])
+    subject = digest_json([acting.card.digest, digest, seed, repr(confidence)])
     known = ledger.find(subject)
     entry = None if known is not None and known.outcome in FINAL else ledger.start(subject)
     number = entry.number if entry is not None else known.number if known is not None else 0
-    tally = _Tally(model, threshold, spent_level(claim_level(confidence), number))
+    level = spent_level(claim_level(confidence), number)
+    tally = _Tally(model, threshold, level, acting.card.digest)
 
     def seed_of(index: int) -> int:
         return episode_seed(seed, acting.card.digest, spec.digest, digest, "certify", number, index)
@@ -101,8 +103,10 @@ def observed(model: Model, traces: Iterable[Trace], *, threshold: float = 0.01) 
 
     Raises EvidenceError without any trace.
     """
-    tally = _Tally(model, threshold, 0.05)
-    for trace in traces:
+    given = tuple(traces)
+    policies = {trace.policy_digest for trace in given}
+    tally = _Tally(model, threshold, 0.05, policies.pop() if len(policies) == 1 else "")
+    for trace in given:
         tally.add(trace)
     if not tally.process.episodes + tally.process.surplus[0]:
         raise EvidenceError("Conformance needs at least one trace.")
@@ -120,6 +124,7 @@ class _Tally:
     model: Model
     threshold: float
     level: float
+    policy_digest: str
     process: EProcess = field(init=False)
     grid: Grid = field(init=False)
     visited: set[int] = field(default_factory=set[int])
@@ -157,6 +162,9 @@ class _Tally:
             result=result,
             kind=kind,
             plant=self.model.plant.name,
+            plant_digest=self.model.plant.digest,
+            policy_digest=self.policy_digest,
+            inside=str(self.model.inside),
             statement=statement,
             statement_digest=digest_text(statement),
             threshold=self.threshold,

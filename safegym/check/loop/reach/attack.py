@@ -98,4 +98,5 @@ def _acting(plant: Plant, rows: int, steps: int, draw: np.random.Generator) -> F
     changing = draw.random(shape) < 0.5
     kind = draw.integers(0, 3, (rows, 1, 1))
     corner = np.where(np.where(kind == 0, held, changing), low, high)
-    return np.where(kind == 2, low + draw.random(shape) * (high - low), corner)
+    inside = np.clip(low + draw.random(shape) * (high - low), low, high)
+    return np.where(kind == 2, inside, corner)

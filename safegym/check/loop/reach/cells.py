@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from safegym.check.loop.polytope import Polytope
-from safegym.check.loop.reach.rounding import Array
+from safegym.check.loop.reach.rounding import TINY, Array
 from safegym.check.neural.problem import Region
 from safegym.errors import UnsupportedError
 
@@ -56,11 +56,11 @@ def touching(
     """Which cells may hold a point of the piece, by each row alone."""
     kept = np.ones(len(low), dtype=np.bool_)
     for row in piece.rows:
-        weights = np.array([float(c) for c in row.coefficients])
+        weights, bound = row.floats()
         least = np.minimum(weights * low, weights * high).sum(axis=1)
         size = (np.abs(weights) * np.maximum(np.abs(low), np.abs(high))).sum(axis=1)
-        bound = float(row.bound)
-        kept &= least - 1e-12 * (size + abs(bound)) <= bound
+        if np.isfinite(bound):
+            kept &= ~(least - 1e-12 * (size + abs(bound)) - TINY > bound)
     return kept
 
 

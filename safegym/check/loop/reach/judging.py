@@ -29,6 +29,10 @@ def judged(formula: Formula, tube: Tube, when: Instants) -> tuple[Bools, Bools]:
     """
     form = nnf(formula)
     atoms = tuple(atoms_of(form))
+    if not atoms:
+        # Truth that hangs on no signal: any atom will do in its place.
+        anything = tube.plant.states[0]
+        atoms = (anything >= anything,)
     if when == "throughout":
         return _throughout(form, atoms, tube)
     must, may = truths(tube.margins(atoms), atoms)

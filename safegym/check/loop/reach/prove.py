@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from safegym.check.loop.budget import check_timeout
 from safegym.check.loop.exactly import holds_at
 from safegym.check.loop.plant import Plant, as_policy_graph, assumptions_of
 from safegym.check.loop.polytope import Polytope
@@ -23,6 +24,8 @@ from safegym.check.monitor import judge
 from safegym.check.neural.outcome import Shares
 from safegym.check.neural.policy import PolicyGraph
 from safegym.check.neural.problem import Semantics
+from safegym.check.neural.search import Listener, Progress
+from safegym.check.neural.search.progress import EVERY
 from safegym.errors import UnsupportedError
 from safegym.formula.claim import Claim
 from safegym.formula.expression import short
@@ -62,6 +65,7 @@ def prove_reach(
     timeout: float = 60.0,
     semantics: Semantics = "deployed float32",
     seed: int = 0,
+    listener: Listener | None = None,
 ) -> LoopProof:
     """Whether every trajectory from the initial states keeps a claim over `steps` control steps.
 
@@ -69,10 +73,12 @@ def prove_reach(
     there. steps: the claim's own horizon by default. when: "instants", or, for a Flow,
     "throughout": `always` also between them. cells: at the start; undecided ones are cut further
     until `timeout` (seconds) or 200000. A violation is only said of a trajectory that was followed
-    with all rounding accounted for. Raises UnsupportedError for what cannot be asked.
+    with all rounding accounted for. listener: told a few times a second of cells looked at, cells
+    open, and shares of the initial set. Raises UnsupportedError for what cannot be asked.
     """
     began = time.monotonic()
     check_semantics(semantics)
+    check_timeout(timeout)
     graph = as_policy_graph(policy, plant)
     what = stated(claim, plant)
     if when == "throughout" and not isinstance(plant, Flow):
@@ -84,7 +90,7 @@ def prove_reach(
     pieces = pieces_of(start, plant, "initial")
     count = _steps(what.formula, plant, steps)
     asked = _Question(plant, graph, what, start, pieces, count, when, semantics)
-    search = _Search(asked, seed, began, timeout)
+    search = _Search(asked, seed, began, timeout, listener)
     obligation = search.run(cells)
     limits: dict[str, Any] = {"steps": count, "when": when, "cells": cells, "seed": seed}
     limits |= {"timeout": timeout, "most_cells": MOST_CELLS}
@@ -94,13 +100,22 @@ def prove_reach(
 class _Search:
     """Cells of the initial set, cut until each is settled."""
 
-    def __init__(self, asked: _Question, seed: int, began: float, timeout: float) -> None:
+    def __init__(
+        self,
+        asked: _Question,
+        seed: int,
+        began: float,
+        timeout: float,
+        listener: Listener | None = None,
+    ) -> None:
         self._asked = asked
         self._stepper = Stepper(asked.plant, asked.policy, asked.semantics)
         self._draw = np.random.default_rng(seed)
         self._began, self._timeout = began, timeout
+        self._listener, self._told = listener, -np.inf
         self._trouble = ""
         self._cells = 0
+        self._left = 1.0
         self.witness: Trace | None = None
 
     def run(self, cells: int) -> Obligation:
@@ -109,17 +124,17 @@ class _Search:
         scale = np.maximum(high.max(axis=0) - low.min(axis=0), 1e-300)
         whole = _volume(low, high, scale)
         while len(low):
-            self._cells += len(low)
             open_ = ~self._held(low, high)
+            self._cells += len(low)
             low, high = low[open_], high[open_]
             if not len(low):
                 break
-            left = _volume(low, high, scale) / whole
+            self._left = _volume(low, high, scale) / whole
             if self._is_broken(low, high):
-                return self._obligation("VIOLATED", "a trajectory breaks it", left)
+                return self._obligation("VIOLATED", "a trajectory breaks it", self._left)
             why = self._stop(low, high)
             if why:
-                return self._obligation("UNKNOWN", why, left)
+                return self._obligation("UNKNOWN", why, self._left)
             low, high = halved(low, high, scale)
             kept = np.zeros(len(low), dtype=np.bool_)
             for piece in self._asked.pieces:
@@ -133,6 +148,7 @@ class _Search:
         for first in range(0, len(low), AT_ONCE):
             if self._late():
                 break
+            self._tell(first, len(low) - first)
             part = slice(first, first + AT_ONCE)
             try:
                 found = tube(self._stepper, low[part], high[part], self._asked.steps)
@@ -172,14 +188,25 @@ class _Search:
         more = f"; {self._trouble}" if self._trouble else ""
         return f"{why} with {len(low)} cells undecided{more}"
 
+    def _tell(self, done: int, open_: int) -> None:
+        now = time.monotonic()
+        if self._listener is not None and now - self._told >= EVERY:
+            self._told = now
+            shares = self._shares(self._left)
+            seconds = now - self._began
+            self._listener(Progress(self._cells + done, open_, seconds, shares))
+
+    @staticmethod
+    def _shares(left: float) -> Shares:
+        """left: of the initial set's volume. A trajectory that breaks it has no volume."""
+        unknown = min(max(left, 2.0**-53 if left > 0.0 else 0.0), 1.0)
+        return Shares(1.0 - unknown, 0.0, unknown)
+
     def _late(self) -> bool:
         return time.monotonic() - self._began > self._timeout
 
     def _obligation(self, result: LoopResult, why: str, left: float) -> Obligation:
         asked = self._asked
-        left = min(max(left, 0.0), 1.0)
-        broken = result == "VIOLATED"
-        shares = Shares(1.0 - left, left if broken else 0.0, 0.0 if broken else left)
         where = "at and between" if asked.when == "throughout" else "at"
         point: tuple[float, ...] = ()
         if self.witness is not None:
@@ -195,7 +222,7 @@ class _Search:
             reason=why,
             seconds=time.monotonic() - self._began,
             boxes=self._cells,
-            shares=shares,
+            shares=self._shares(left),
             point=point,
         )
 
@@ -207,7 +234,13 @@ def _steps(formula: Formula, plant: Plant, given: int | None) -> int:
             f"`{short(formula)}` has no horizon of its own; say over how many control steps of "
             f"{plant.dt} s: steps=20."
         )
-    return ahead if given is None else given
+    count = ahead if given is None else given
+    if not isinstance(count, (int, np.integer)) or count < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise UnsupportedError(
+            f"steps is {count!r:.40}; it must be a whole number of control steps of {plant.dt} s, "
+            "at least 1: steps=20."
+        )
+    return int(count)
 
 
 def _volume(low: Array, high: Array, scale: Array) -> float:

@@ -36,4 +36,5 @@ def midpoint(low: Array, high: Array) -> tuple[Array, Array]:
     """A centre and a radius of boxes, the radius rounded up so that both ends are within it."""
     centre = 0.5 * low + 0.5 * high
     radius = np.maximum(up(high - centre), up(centre - low))
-    return centre, np.where(low == high, 0.0, np.maximum(radius, 0.0))
+    point = low == high
+    return np.where(point, low, centre), np.where(point, 0.0, np.maximum(radius, 0.0))

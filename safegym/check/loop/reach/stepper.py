@@ -11,7 +11,7 @@ from safegym.check.loop.graph import Step, advanced, begin
 from safegym.check.loop.modes import Mode, modes
 from safegym.check.loop.plant import Plant, limits
 from safegym.check.loop.reach.linearised import Linearised, linearised
-from safegym.check.loop.reach.rounding import Array, down, midpoint, up
+from safegym.check.loop.reach.rounding import TINY, Array, down, midpoint, up
 from safegym.check.loop.reach.taylor import ORDER, Remainders, coefficient, lie_terms, rest
 from safegym.check.loop.reach.zonotopes import Zonotopes
 from safegym.check.neural.bounds import Bounds
@@ -121,7 +121,7 @@ class Stepper:
             np.concatenate([low[:, self.size :], line.more[:, :half]], axis=1),
             np.concatenate([high[:, self.size :], -line.more[:, half:]], axis=1),
         )
-        between = self._remainders.hull(sets.low, sets.high, held)
+        between = self._remainders.hull(sets.low, sets.high, held, (line.low, line.high))
         extra = rest(self._remainders, ORDER, _both(between, held))
         return _image(sets, line, acting, extra), between
 
@@ -140,11 +140,13 @@ class Stepper:
 
 def _cut(row: Row, low: Array, high: Array) -> Box:
     """Boxes cut to where a row over the states may hold, rounded outward."""
-    weights = np.array([float(c) for c in row.coefficients])
+    weights, bound = row.floats()
+    if not np.isfinite(bound):
+        return low, high
     ends = np.minimum(weights * low, weights * high)
     total = ends.sum(axis=1, keepdims=True)
     size = (np.abs(weights) * np.maximum(np.abs(low), np.abs(high))).sum(axis=1, keepdims=True)
-    room = float(row.bound) - (total - ends) + 1e-12 * (size + abs(float(row.bound)))
+    room = bound - (total - ends) + 1e-12 * (size + abs(bound)) + TINY
     with np.errstate(divide="ignore", invalid="ignore"):
         limit = np.where(weights != 0.0, room / weights, 0.0)
     limit = limit + 1e-12 * np.abs(limit) * np.sign(weights)

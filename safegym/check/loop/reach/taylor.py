@@ -50,14 +50,17 @@ class Remainders:
             flow, Bounds(_graph(flow, terms[0]), "real"), Bounds(_graph(flow, listed), "real")
         )
 
-    def hull(self, low: Array, high: Array, held: tuple[Array, Array]) -> tuple[Array, Array]:
+    def hull(
+        self, low: Array, high: Array, held: tuple[Array, Array], ends: tuple[Array, Array]
+    ) -> tuple[Array, Array]:
         """Boxes (B, n) that hold every state of one period that starts in [low, high].
 
-        held: bounds of disturbances and actions. A box B holds it when low + [0, h] f(B) lies in
+        held: bounds of disturbances and actions. ends: about where the period ends, to begin from;
+        any boxes will do. A box B holds it when low + [0, h] f(B) lies in
         B (Picard and Lindelof). Raises UnsupportedError where none was found.
         """
         period = up(float(self.flow.dt))
-        inside = (low, high)
+        inside = np.minimum(low, ends[0]), np.maximum(high, ends[1])
         factor = 1.1
         for _ in range(TRIES):
             wide = _widened(*inside, factor)

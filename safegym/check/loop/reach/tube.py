@@ -16,7 +16,7 @@ from safegym.check.loop.reach.cells import grid, outward, touching
 from safegym.check.loop.reach.linearised import linearised
 from safegym.check.loop.reach.rounding import Array
 from safegym.check.loop.reach.stepper import Box, Places, Sets, Stepped, Stepper
-from safegym.check.loop.sets import StateSet, as_formula, pieces_of, region_box
+from safegym.check.loop.sets import StateSet, as_formula, nothing_in, pieces_of, region_box
 from safegym.check.neural.bounds import Bounds
 from safegym.check.neural.graph import GraphBuilder
 from safegym.check.neural.problem import Semantics
@@ -117,7 +117,7 @@ def initial_cells(pieces: Sequence[Polytope], cells: int) -> Box:
     if cells < 1:
         raise UnsupportedError(f"cells is {cells}; at least 1 is needed.")
     if not pieces:
-        raise UnsupportedError("The initial set is empty.")
+        raise UnsupportedError(nothing_in("the initial set"))
     lows: list[Array] = []
     highs: list[Array] = []
     for piece in pieces:
@@ -125,6 +125,8 @@ def initial_cells(pieces: Sequence[Polytope], cells: int) -> Box:
         kept = touching(piece, low, high)
         lows.append(low[kept])
         highs.append(high[kept])
+    if not any(map(len, lows)):
+        raise UnsupportedError(nothing_in("the initial set"))
     return np.concatenate(lows), np.concatenate(highs)
 
 
@@ -132,13 +134,16 @@ def tube(
     stepper: Stepper, low: Array, high: Array, steps: int, disturbances: Array | None = None
 ) -> Tube:
     """The tube from cells (B, n). disturbances: (steps, k), fixed; any of theirs by default."""
-    if steps < 1:
-        raise UnsupportedError(f"A tube of {steps} steps; at least 1 is needed.")
+    if not isinstance(steps, (int, np.integer)) or steps < 1:  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise UnsupportedError(
+            f"A tube of {steps!r:.40} steps; a whole number, at least 1, is needed."
+        )
     began = time.perf_counter()
     sets, taken = [Sets.of_boxes(low, high)], list[Stepped]()
     for at in range(steps):
         held = None if disturbances is None else (disturbances[at], disturbances[at])
-        taken.append(stepper.step(sets[-1], held))
+        with np.errstate(invalid="ignore", over="ignore"):  # what has no bound is refused next
+            taken.append(stepper.step(sets[-1], held))
         _check(taken[-1].sets, at + 1, stepper.plant)
         sets.append(taken[-1].sets)
     origins = np.arange(len(sets[-1].low))
@@ -174,10 +179,11 @@ def _atom_bounds(plant: Plant, atoms: Sequence[Atom]) -> Bounds:
 
 
 def _margins(bounds: Bounds, sets: Sets, count: int) -> Box:
-    line = linearised(bounds, sets.low, sets.high, count)
-    low, high = sets.shape.along(line.matrix, line.centre)
-    least = np.maximum(np.nextafter(low - line.radius, -np.inf), line.low)
-    most = np.minimum(np.nextafter(high + line.radius, np.inf), line.high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        line = linearised(bounds, sets.low, sets.high, count)
+        low, high = sets.shape.along(line.matrix, line.centre)
+        least = np.maximum(np.nextafter(low - line.radius, -np.inf), line.low)
+        most = np.minimum(np.nextafter(high + line.radius, np.inf), line.high)
     return least, most
 
 
@@ -185,10 +191,10 @@ Truths = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 def truths(margins: Box, atoms: Sequence[Atom]) -> Truths:
-    """(must, may) of each atom, from bounds of its margin."""
+    """(must, may) of each atom, from bounds of its margin; NaN where there is no bound."""
     strict = np.array([atom.comparison in ("<", ">") for atom in atoms])
     low, high = margins
     return (
         np.where(strict, low > 0.0, low >= 0.0),
-        np.where(strict, high > 0.0, high >= 0.0),
+        ~np.where(strict, high <= 0.0, high < 0.0),
     )

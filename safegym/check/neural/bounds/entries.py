@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from safegym.check.neural.bounds.deployed import elementwise_error
 from safegym.check.neural.bounds.plan import Step
@@ -24,21 +25,33 @@ Interval = tuple[Array, Array]
 
 
 def unary_interval(step: Step, source: Interval, deployed: bool) -> tuple[Array, Array, Array]:
-    """Bounds (B, size) of an operation on each entry, and the deployed result's error (B, size)."""
+    """Bounds (B, size) of an operation on each entry, and the deployed result's error (B, size).
+
+    What has no bound on either side may be no number (an overflow, the root of a negative number):
+    no operation bounds it, not even a clip.
+    """
     node, (low, high) = step.node, source
     with np.errstate(invalid="ignore", over="ignore"):
         exact_low, exact_high = _exact(step, low, high)
         if not deployed or node.precision == "exact":
-            return *without_nan(exact_low, exact_high), np.zeros_like(low)
+            nothing = (low == -np.inf) & (high == np.inf)
+            return *_without(nothing, *without_nan(exact_low, exact_high)), np.zeros_like(low)
         error = elementwise_error(node, low, high, up(magnitude(exact_low, exact_high)))
         if node.kind == "cast":  # rounding to nearest keeps the order of its arguments
             least, most = (_rounded(x, node.precision) for x in (low, high))
-            return least, most, error
-        least, most = without_nan(down(exact_low - error), up(exact_high + error))
+        else:
+            least, most = without_nan(down(exact_low - error), up(exact_high + error))
     if node.kind in ("square", "sqrt", "exp", "sigmoid"):
-        undefined = exact_low == -np.inf
-        least = np.where(undefined, least, np.maximum(least, 0.0))
-    return least, most, error
+        least = np.maximum(least, 0.0)
+    nothing = ~(np.isfinite(low) & np.isfinite(high) & np.isfinite(error)) | (exact_low == -np.inf)
+    return *_without(nothing, least, most), error
+
+
+def _without(nothing: NDArray[np.bool_], low: Array, high: Array) -> Interval:
+    """The same bounds but none at all where told."""
+    if not nothing.any():
+        return low, high
+    return np.where(nothing, -np.inf, low), np.where(nothing, np.inf, high)
 
 
 def _rounded(values: Array, precision: Precision) -> Array:

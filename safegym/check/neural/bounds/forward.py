@@ -72,9 +72,9 @@ def relu_form(form: Form, lines: Lines, low: Array, high: Array) -> Form:
     """0 <= relu(x) - s x <= upper for the chord's slope s in [0, 1] on an interval around 0."""
     bends = (low < 0.0) & (high > 0.0)
     half = np.where(bends, 0.5 * np.maximum(lines.upper, 0.0), 0.0)
-    slope = np.clip(lines.upper_slope, 0.0, 1.0)
+    slope = np.where(bends, np.clip(lines.upper_slope, 0.0, 1.0), (low >= 0.0) * 1.0)
     # the clipped slope is another one than the lines' if rounding took it past 1; pay for it.
-    past = np.abs(lines.upper_slope - slope) * np.maximum(np.abs(low), np.abs(high))
+    past = np.abs(lines.upper_slope - slope) * np.maximum(np.abs(low), np.abs(high)) * bends
     rest = half + past * (1.0 + 4.0 * UNIT)
     closed = np.isfinite(low) & np.isfinite(high)  # else the lines are flat ones of the result
     return _scaled(form, slope, half, rest if closed.all() else np.where(closed, rest, np.inf))

@@ -35,6 +35,10 @@ def linear_interval(
         below, above = _open_sides(step, inputs)
         low, high = np.where(below, -np.inf, low), np.where(above, np.inf, high)
         error = np.where(below | above, np.inf, error)
+        if deployed and step.node.precision != "exact":  # 0 * inf is no number
+            lost = _open_boxes(inputs)
+            low, high = np.where(lost, -np.inf, low), np.where(lost, np.inf, high)
+            error = np.where(lost, np.inf, error)
     if step.under_root:
         low = np.where(_never_negative(step, inputs), np.maximum(low, 0.0), low)
     return low, high, error
@@ -77,6 +81,12 @@ def _open_sides(step: Step, inputs: list[Interval]) -> tuple[Flags, Flags]:
     return below > 0.0, above > 0.0
 
 
+def _open_boxes(inputs: list[Interval]) -> Flags:
+    """Boxes (B, 1) in which some input has no bound on some side."""
+    closed = [np.isfinite(low) & np.isfinite(high) for low, high in inputs]
+    return np.asarray(~np.concatenate(closed, axis=1).all(axis=1, keepdims=True))
+
+
 def _never_negative(step: Step, inputs: list[Interval]) -> Array:
     """Where no term of the sum can be negative: a sum of squares is no less than 0, exactly."""
     bias = np.zeros(step.size) if step.node.bias is None else step.node.bias
@@ -90,11 +100,14 @@ def _never_negative(step: Step, inputs: list[Interval]) -> Array:
 
 def pair_interval(step: Step, left: Interval, right: Interval) -> Interval:
     """Bounds of a product, a difference, or a choice between two inputs."""
-    if step.role == "difference":
-        return down(left[0] - right[1]), up(left[1] - right[0])
-    if step.node.kind == "max":
-        return np.maximum(left[0], right[0]), np.maximum(left[1], right[1])
-    if step.node.kind == "min":
-        return np.minimum(left[0], right[0]), np.minimum(left[1], right[1])
     with np.errstate(invalid="ignore", over="ignore"):
-        return without_nan(*product_interval(*left, *right))
+        if step.role == "difference":
+            return without_nan(down(left[0] - right[1]), up(left[1] - right[0]))
+        if step.role == "product":
+            return without_nan(*product_interval(*left, *right))
+    choose = np.maximum if step.node.kind == "max" else np.minimum
+    low, high = choose(left[0], right[0]), choose(left[1], right[1])
+    for ends in (left, right):  # what may be no number is chosen, whatever the other one
+        nothing = (ends[0] == -np.inf) & (ends[1] == np.inf)
+        low, high = np.where(nothing, -np.inf, low), np.where(nothing, np.inf, high)
+    return low, high

@@ -95,6 +95,7 @@ def _refuse(node: Node) -> None:
     if node.precision != "float32":
         return
     numbers = [*node.weights, *(each for each in (node.bias,) if each is not None)]
+    numbers.append(np.array([node.slope]))
     if any((np.abs(each) > LARGEST32).any() for each in numbers):
         raise UnsupportedError(f"A number of a {node.kind} is too large for its float32.")
     if node.divisor is not None:
@@ -174,5 +175,5 @@ def _separate(step: Step, separate: list[bool]) -> bool:
         return separate[step.inputs[0]]
     if step.role == "linear" and len(step.inputs) == 1 and separate[step.inputs[0]]:
         used = step.node.weights[0] != 0.0
-        return bool((used.sum(axis=1) <= 1).all())
+        return bool((used.sum(axis=0) <= 1).all() and (used.sum(axis=1) <= 1).all())
     return False

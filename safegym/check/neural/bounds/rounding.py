@@ -1,5 +1,7 @@
 """Rounding of binary64, accounted for outward, and of binary32 where a policy is deployed in it."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +24,10 @@ each at most 2**-52 of the value."""
 def gamma(terms: int, unit: float = UNIT) -> float:
     """Bounds the relative error of a sum of products in any order, fused or not.
 
-    Higham 2002, lemma 3.1: n u / (1 - n u); rounded up by a relative 1e-6.
+    Higham 2002, lemma 3.1: n u / (1 - n u), for n u < 1; rounded up by a relative 1e-6.
     """
+    if terms * unit >= 0.5:
+        return math.inf
     return terms * unit / (1.0 - terms * unit) * (1.0 + 1e-6)
 
 

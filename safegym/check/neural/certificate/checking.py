@@ -34,4 +34,5 @@ def check_certificate(folder: str | os.PathLike[str], *, statement: str = "") ->
         leaves=found["leaves"],
         seconds=time.process_time() - started,
         exact="python-flint" if checker.fmpz_mat else "Python",
+        region=said["region"],
     )

@@ -1,8 +1,9 @@
 """What became of writing or checking a certificate."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +12,7 @@ class CheckReport:
 
     statement_sha256: digest of what it proves; compare it with the one that you expect. lines,
     leaves: of its tree. seconds: processor time of the check. exact: "python-flint" or "Python".
+    region: of the statement, its "low", "high" and "cuts" in rational text.
     """
 
     folder: Path
@@ -22,6 +24,7 @@ class CheckReport:
     leaves: int
     seconds: float
     exact: Literal["python-flint", "Python"]
+    region: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

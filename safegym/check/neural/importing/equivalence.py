@@ -1,5 +1,7 @@
 """Whether an imported graph is the policy: compared at import, and refused where it is not."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,7 +45,9 @@ def compared(imported: Imported, samples: int = LEAST, seed: int = 0) -> PolicyG
     _check_values(imported, rows, values, low, high)
     disagreements = 0
     if imported.kind == "discrete":
-        disagreements = _check_choices(imported, rows, low, high, middle)
+        disagreements = _check_choices(imported, rows, low, high, middle, imported.predict(rows))
+    if imported.original is not None:
+        _check_original(imported, imported.original(rows), rows, low, high, middle)
     found = Equivalence(len(rows), float(difference.max(initial=0.0)), disagreements)
     limits = imported.action
     return PolicyGraph(
@@ -90,9 +94,21 @@ def _check_values(imported: Imported, rows: Batch, values: Batch, low: Batch, hi
     )
 
 
-def _check_choices(imported: Imported, rows: Batch, low: Batch, high: Batch, middle: Batch) -> int:
+def _check_original(
+    imported: Imported, given: NDArray[Any], rows: Batch, low: Batch, high: Batch, middle: Batch
+) -> None:
+    """The object that was given has to do what its copy does."""
+    if imported.kind == "discrete":
+        _check_choices(imported, rows, low, high, middle, given)
+        return
+    _check_values(imported, rows, np.asarray(given, np.float64).reshape(len(rows), -1), low, high)
+
+
+def _check_choices(
+    imported: Imported, rows: Batch, low: Batch, high: Batch, middle: Batch, given: NDArray[Any]
+) -> int:
     """How often the graph's greatest value is another choice, all of them within rounding."""
-    chosen = np.asarray(imported.predict(rows)).reshape(-1).astype(np.int64)
+    chosen = np.asarray(given).reshape(-1).astype(np.int64)
     reachable = high[np.arange(len(rows)), chosen] >= low.max(axis=1)
     if not reachable.all():
         gap = np.where(reachable, -1.0, middle.max(axis=1) - middle[np.arange(len(rows)), chosen])

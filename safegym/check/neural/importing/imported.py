@@ -24,22 +24,24 @@ class Imported:
     predict: as in `PolicyGraph`. values: the deployed program's own numbers for the graph's
     outputs: the actions of a box, the values that argmax is taken of.
     centre, spread: (n,) where observations usually lie, for sampling.
+    original: `predict` of the object that was given, where the deployed program is a copy of it.
     """
 
     name: str
     digest: str
     kind: Literal["box", "discrete"]
     graph: Graph
-    observation: "Limits"
-    action: "Limits | None"
+    observation: "SpaceLimits"
+    action: "SpaceLimits | None"
     predict: Predict
     values: Values
     centre: Vector
     spread: Vector
+    original: Predict | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Limits:
+class SpaceLimits:
     """A box's limits (n,), flattened; float type of its numbers; the shape of one of them."""
 
     low: Vector
@@ -48,13 +50,27 @@ class Limits:
     shape: tuple[int, ...]
 
 
-def unlimited(size: int, dtype: str = "float32") -> Limits:
+def check_class(given: object, kind: type[Any], name: str) -> None:
+    """Raises UnsupportedError unless the object is exactly of that class, with its methods.
+
+    A subclass, or a method replaced on the object, may do something else at a few inputs that no
+    comparison tries.
+    """
+    changed = [each for each in getattr(given, "__dict__", {}) if callable(getattr(kind, each, 0))]
+    if type(given) is not kind or changed:
+        found = f"its own {changed[0]}" if changed else f"a {type(given).__name__}"
+        raise UnsupportedError(
+            f"Policy {name} has {found} where only a {kind.__name__} as it is written is read."
+        )
+
+
+def unlimited(size: int, dtype: str = "float32") -> SpaceLimits:
     """A box without limits."""
     whole = np.full(size, np.inf)
-    return Limits(-whole, whole, dtype, (size,))
+    return SpaceLimits(-whole, whole, dtype, (size,))
 
 
-def observation_limits(space: spaces.Space[Any], name: str) -> Limits:
+def observation_limits(space: spaces.Space[Any], name: str) -> SpaceLimits:
     """Of an observation space. Raises UnsupportedError for one that is no Box of floats."""
     if isinstance(space, spaces.Dict):
         raise UnsupportedError(
@@ -76,9 +92,13 @@ def observation_limits(space: spaces.Space[Any], name: str) -> Limits:
     return _limits(space)
 
 
-def action_limits(space: spaces.Space[Any], name: str) -> Limits | None:
+def action_limits(space: spaces.Space[Any], name: str) -> SpaceLimits | None:
     """Of an action space, None of a Discrete one. Raises UnsupportedError for any other."""
     if isinstance(space, spaces.Discrete):
+        if int(space.start) != 0:
+            raise UnsupportedError(
+                f"Policy {name} chooses from {space}; supported are choices that start at 0."
+            )
         return None
     if isinstance(space, (spaces.MultiDiscrete, spaces.MultiBinary)):
         raise UnsupportedError(
@@ -93,6 +113,6 @@ def action_limits(space: spaces.Space[Any], name: str) -> Limits | None:
     return _limits(space)
 
 
-def _limits(space: spaces.Box) -> Limits:
+def _limits(space: spaces.Box) -> SpaceLimits:
     low, high = (np.asarray(limit, np.float64).reshape(-1) for limit in (space.low, space.high))
-    return Limits(low, high, str(space.dtype), tuple(space.shape))
+    return SpaceLimits(low, high, str(space.dtype), tuple(space.shape))

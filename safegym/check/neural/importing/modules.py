@@ -11,11 +11,13 @@ from torch import nn
 from safegym.check.neural.graph import GraphBuilder
 from safegym.check.neural.importing.surround import Float, loosely_rounded
 from safegym.errors import UnsupportedError
+from safegym.policy.sb3.as_written import altered
 
 SUPPORTED = (
     "Linear, ReLU, LeakyReLU, Tanh, Sigmoid, Hardtanh, ReLU6, Flatten, Identity, Dropout and "
     "BatchNorm1d in evaluation mode, and Sequential of these"
 )
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
 def add_modules(builder: GraphBuilder, node: int, network: nn.Module, name: str) -> int:
@@ -30,9 +32,12 @@ def add_modules(builder: GraphBuilder, node: int, network: nn.Module, name: str)
 
 
 def leaves(network: nn.Module, where: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """The modules of (nested) Sequentials in order, each with its place."""
-    if isinstance(network, nn.Sequential):
-        for place, module in network.named_children():
+    """The modules of (nested) Sequentials in order, each with its place, as often as it runs.
+
+    A subclass of Sequential may do anything in its `forward`, so it is a leaf like any other.
+    """
+    if type(network) is nn.Sequential:
+        for place, module in zip(network._modules, network, strict=True):  # a shared one twice
             yield from leaves(module, f"{where}.{place}" if where else place)
     else:
         yield where or "0", network
@@ -40,8 +45,16 @@ def leaves(network: nn.Module, where: str = "") -> Iterator[tuple[str, nn.Module
 
 def float_type(network: nn.Module, name: str) -> Float:
     """The one float type of all parameters and buffers. Raises UnsupportedError."""
+    check_as_written(network, name)
     tensors = [*network.named_parameters(), *network.named_buffers()]
-    found = {tensor.dtype for _, tensor in tensors if tensor.is_floating_point()}
+    counts = {place for place, _ in tensors if place.endswith("num_batches_tracked")}
+    found = {tensor.dtype for place, tensor in tensors if place not in counts}
+    away = {str(tensor.device) for _, tensor in tensors if tensor.device.type != "cpu"}
+    if away:
+        raise UnsupportedError(
+            f"{name} has weights on {', '.join(sorted(away))}; import it from the CPU: pass "
+            'network.to("cpu").'
+        )
     if found - {torch.float32, torch.float64} or len(found) > 1:
         raise UnsupportedError(
             f"{name} has weights of {', '.join(sorted(map(str, found)))}; supported is all "
@@ -55,8 +68,19 @@ def float_type(network: nn.Module, name: str) -> Float:
     return "float64" if torch.float64 in found else "float32"
 
 
+def check_as_written(network: nn.Module, name: str) -> None:
+    """Raises UnsupportedError where a module does more, or something else, than its class says."""
+    reason = altered(network, name)
+    if reason is not None:
+        raise UnsupportedError(reason)
+
+
 def check_arithmetic() -> None:
     """Raises UnsupportedError where torch would not work in plain binary32."""
+    if any(getattr(torch.nn.modules.module, f"_global{kind}", None) for kind in _HOOKS):
+        raise UnsupportedError("Torch has hooks on all modules here; remove them first.")
+    if torch.is_autocast_enabled("cpu"):
+        raise UnsupportedError("Torch rounds to a shorter type here; leave torch.autocast first.")
     if torch.get_float32_matmul_precision() != "highest":
         raise UnsupportedError(
             "Torch multiplies in reduced precision here; a proof about the deployed program needs "
@@ -117,6 +141,8 @@ def _linear(
         raise UnsupportedError(
             f"{where}: Linear takes {module.in_features} numbers, but it is given {given}."
         )
+    if module.out_features < 1:
+        raise UnsupportedError(f"{where}: Linear gives {module.out_features} numbers.")
     shift: Any = module.bias
     bias = None if shift is None else numbers(shift)
     return builder.linear([(node, numbers(module.weight))], bias, precision=precision)

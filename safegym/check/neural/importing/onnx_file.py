@@ -97,10 +97,13 @@ class Session:
         name = session.get_inputs()[0].name
         rows = np.asarray(observations).astype(self.dtype)
         names = [session.get_outputs()[0].name if wanted is None else wanted]
-        found = [
-            np.asarray(session.run(names, {name: row.reshape(self.shape)})[0]).reshape(-1)
-            for row in rows
-        ]
+        try:
+            found = [
+                np.asarray(session.run(names, {name: row.reshape(self.shape)})[0]).reshape(-1)
+                for row in rows
+            ]
+        except Exception as error:  # onnxruntime's error types are no public names
+            raise UnsupportedError(f"onnxruntime fails on the model: {error}") from error
         return np.stack(found)
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
@@ -124,7 +127,7 @@ class Session:
             options.log_severity_level = 4
             try:
                 self._session = runtime.InferenceSession(
-                    self.body, options, providers=["CPUExecutionProvider"]
+                    self.body, options, providers=["CPUExecutionProvider"], enable_fallback=0
                 )
             except Exception as error:  # onnxruntime's error types are no public names
                 raise UnsupportedError(f"onnxruntime refuses the model: {error}") from error

@@ -131,5 +131,7 @@ def split(call: Call) -> list[Value]:
 
 
 def shape_of(call: Call) -> list[Value]:
-    """The shape, a constant."""
-    return [np.asarray(call.value().shape, np.int64)]
+    """The shape or a part of it, a constant."""
+    start, end = call.attributes.get("start", 0), call.attributes.get("end")
+    shape = call.value().shape[int(start) : None if end is None else int(end)]
+    return [np.asarray(shape, np.int64)]

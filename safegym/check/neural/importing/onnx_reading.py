@@ -16,6 +16,8 @@ from safegym.digest import digest_bytes
 from safegym.errors import UnsupportedError
 
 _LAST = ("ArgMax", "Softmax")
+MAX_WEIGHTS = 1 << 27
+"""Most entries of all matrices of a model's graph: 1 GiB."""
 _MALFORMED = (ValueError, IndexError, TypeError, KeyError, OverflowError, StopIteration)
 
 
@@ -43,6 +45,7 @@ def _read(body: bytes, path: Path) -> Imported:
     node = builder.input()
     if precision == "float32":
         node = builder.apply("cast", node, precision="float32")
+    _check_names(graph, path)
     known: dict[str, Value] = {each.name: _array(onnx, each, path) for each in graph.initializer}
     known[name] = whole(node, shape, precision)
     nodes = list(graph.node)
@@ -100,15 +103,28 @@ def _input(onnx: Any, graph: Any, path: Path) -> tuple[str, tuple[int, ...], Flo
     return found[0].name, shape, types[kind.elem_type]
 
 
+def _check_names(graph: Any, path: Path) -> None:
+    """Raises UnsupportedError where a name stands for two tensors."""
+    held = [each.name for each in graph.initializer]
+    given = [each.name for each in graph.input if each.name not in held]
+    made = [each for node in graph.node for each in node.output if each]
+    seen: set[str] = set()
+    for name in (*held, *given, *made):
+        if name in seen:
+            raise UnsupportedError(f"{path} has two tensors of the name {name!r}.")
+        seen.add(name)
+
+
 def _ending(onnx: Any, nodes: list[Any], graph: Any, path: Path) -> list[Any]:
     """The choice at the end: nothing, ArgMax, or Softmax and ArgMax. Others of them are refused."""
     final = graph.output[0].name
     last: list[Any] = []
-    if nodes and nodes[-1].op_type == "ArgMax" and final in nodes[-1].output:
+    if nodes and _is_standard(nodes[-1], "ArgMax") and final in nodes[-1].output:
         last = nodes[-1:]
         _check_choice(onnx, last[0], path)
-        if len(nodes) > 1 and nodes[-2].op_type == "Softmax":
-            last = nodes[-2:]
+        if len(nodes) > 1 and _is_standard(nodes[-2], "Softmax"):
+            chosen_of = list(nodes[-1].input)  # a softmax of other values decides nothing
+            last = nodes[-2:] if list(nodes[-2].output) == chosen_of else last
     for node in nodes[: len(nodes) - len(last)]:
         if node.op_type in _LAST:
             raise UnsupportedError(
@@ -117,6 +133,10 @@ def _ending(onnx: Any, nodes: list[Any], graph: Any, path: Path) -> list[Any]:
                 "the values before it: softmax keeps their order."
             )
     return last
+
+
+def _is_standard(node: Any, operator: str) -> bool:
+    return node.op_type == operator and node.domain in ("", "ai.onnx")
 
 
 def _check_axis(onnx: Any, node: Any, value: Tensor, imports: Any, path: Path) -> None:
@@ -168,11 +188,25 @@ def _apply(
     }
     inputs = tuple(known[each] if each else None for each in node.input)
     call = Call(builder, inputs, attributes, version, len(node.output), where)
+    before = len(builder.nodes)
     try:
         results = rule(call)
     except _MALFORMED as error:
         raise UnsupportedError(f"{where} ({node.op_type}) is malformed: {error}") from error
     known.update(zip(node.output, results, strict=False))
+    _check_weights(builder, before, where)
+
+
+def _check_weights(builder: GraphBuilder, before: int, where: str) -> None:
+    """Raises UnsupportedError where the matrices of a graph grow beyond what is held."""
+    fresh = sum(matrix.size for node in builder.nodes[before:] for matrix in node.weights)
+    if fresh == 0:
+        return
+    count = sum(matrix.size for node in builder.nodes for matrix in node.weights)
+    if count > MAX_WEIGHTS:
+        raise UnsupportedError(
+            f"{where} brings the model to {count} entries of matrices; {MAX_WEIGHTS} are read."
+        )
 
 
 def _array(onnx: Any, tensor: Any, path: Path) -> Constant:

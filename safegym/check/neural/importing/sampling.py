@@ -1,4 +1,4 @@
-"""Observations on which an sampled graph is compared with its policy."""
+"""Observations on which a graph is compared with its policy."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -16,13 +16,18 @@ from stable_baselines3.td3.policies import TD3Policy
 from torch import nn
 
 from safegym.check.neural.graph import GraphBuilder
+from safegym.check.neural.importing.acting import predicted, shaped
 from safegym.check.neural.importing.imported import (
     Imported,
-    Limits,
+    SpaceLimits,
     action_limits,
+    check_class,
     observation_limits,
 )
-from safegym.check.neural.importing.modules import add_modules, check_arithmetic
+from safegym.check.neural.importing.modules import (
+    add_modules,
+    check_arithmetic,
+)
 from safegym.check.neural.importing.surround import (
     Normaliser,
     chosen_by_probability,
@@ -30,37 +35,42 @@ from safegym.check.neural.importing.surround import (
     observed,
     unscaled,
 )
+from safegym.check.neural.policy import Predict
 from safegym.errors import PolicyError, UnsupportedError
 from safegym.policy.sb3.inference import single_thread
+from safegym.policy.sb3.normaliser import Normaliser as Held
 from safegym.policy.sb3.policy import SB3Policy, freeze
 
 SUPPORTED = "the MLP policies of PPO, A2C, DQN, SAC, TD3 and DDPG"
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
+class DeployedSB3:
     """An SB3Policy on flat observations (B, n)."""
 
     policy: SB3Policy
 
     def predict(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Actions (B, m), flattened, or choices (B,)."""
-        actions, _ = self.policy.act(self._shaped(observations), None, np.zeros(0, np.bool_))
-        discrete = isinstance(self.policy.action_space, spaces.Discrete)
-        return actions if discrete else actions.reshape(len(actions), -1)
+        return predicted(self.policy, observations)
 
     def values(self, observations: NDArray[Any]) -> NDArray[Any]:
         """The numbers that argmax is taken of, (B, m): of a discrete policy."""
-        inputs = self.policy._network_inputs(self._shaped(observations))
+        inputs = self.policy._network_inputs(shaped(self.policy, observations))
         with torch.no_grad(), single_thread():
             rows = torch.as_tensor(inputs).float().flatten(1)
             for module in _branch(self.policy._policy, self.policy.card.name):
                 rows = module(rows)
         return rows.numpy()
 
-    def _shaped(self, observations: NDArray[Any]) -> NDArray[Any]:
-        shape = self.policy.observation_space.shape or ()
-        return np.asarray(observations).reshape(len(observations), *shape)
+    def original(self, source: BaseAlgorithm) -> Predict:
+        """What the algorithm that was frozen gives itself, with the same normaliser."""
+
+        def predict(observations: NDArray[Any]) -> NDArray[Any]:
+            inputs = self.policy._network_inputs(shaped(self.policy, observations))
+            return np.asarray(source.predict(inputs, deterministic=True)[0])
+
+        return predict
 
 
 def sb3_graph(source: Any) -> Imported:
@@ -71,6 +81,9 @@ def sb3_graph(source: Any) -> Imported:
     check_arithmetic()
     policy = source if isinstance(source, SB3Policy) else _frozen(source)
     name = policy.card.name
+    check_class(policy, SB3Policy, name)
+    if policy._normaliser is not None:
+        check_class(policy._normaliser, Held, name)
     observation = observation_limits(policy.observation_space, name)
     action = action_limits(policy.action_space, name)
     network = policy._policy
@@ -81,7 +94,7 @@ def sb3_graph(source: Any) -> Imported:
     for module in branch:
         node = add_modules(builder, node, module, name)
     node = _acted(builder, node, policy, action)
-    deployed = Deployed(policy)
+    deployed = DeployedSB3(policy)
     centre = np.zeros(observation.low.size) if normaliser is None else normaliser.mean
     spread = np.ones(observation.low.size) if normaliser is None else normaliser.divisor
     return Imported(
@@ -95,6 +108,7 @@ def sb3_graph(source: Any) -> Imported:
         values=deployed.values if action is None else deployed.predict,
         centre=centre,
         spread=spread,
+        original=deployed.original(source) if isinstance(source, BaseAlgorithm) else None,
     )
 
 
@@ -166,7 +180,7 @@ def _branch(network: BasePolicy, name: str) -> list[nn.Module]:
     return parts
 
 
-def _acted(builder: GraphBuilder, node: int, policy: SB3Policy, action: Limits | None) -> int:
+def _acted(builder: GraphBuilder, node: int, policy: SB3Policy, action: SpaceLimits | None) -> int:
     """From the last layer to what the environment is given."""
     network, space = policy._policy, policy.action_space
     if action is None:

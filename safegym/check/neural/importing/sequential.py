@@ -13,7 +13,7 @@ from torch import nn
 from safegym.check.neural.graph import GraphBuilder
 from safegym.check.neural.importing.imported import (
     Imported,
-    Limits,
+    SpaceLimits,
     action_limits,
     observation_limits,
     unlimited,
@@ -27,7 +27,7 @@ from safegym.policy.sb3.tensors import digest_tensors
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
+class DeployedModule:
     """A torch network on flat observations (B, n); a Box action is clipped to its limits."""
 
     network: nn.Module
@@ -38,7 +38,7 @@ class Deployed:
     def values(self, observations: NDArray[Any]) -> NDArray[Any]:
         """What the network gives, (B, m)."""
         with torch.no_grad(), single_thread():
-            rows = torch.as_tensor(np.asarray(observations)).to(self.float_type)
+            rows = torch.tensor(np.asarray(observations), dtype=self.float_type)  # a copy
             values: torch.Tensor = self.network(rows)
         found: NDArray[Any] = values.numpy()
         return found
@@ -77,7 +77,7 @@ def sequential_graph(
         node = builder.apply("cast", node, precision="float32")
     node = add_modules(builder, node, network, name)
     outputs = builder.nodes[node].size
-    action: Limits | None = unlimited(outputs, precision)
+    action: SpaceLimits | None = unlimited(outputs, precision)
     if action_space is not None:
         action = action_limits(action_space, name)
         _check_outputs(outputs, action_space, name)
@@ -86,7 +86,7 @@ def sequential_graph(
         node = clipped(builder, node, action)
         limits = action_space.low.reshape(-1), action_space.high.reshape(-1)
     kind = torch.float32 if precision == "float32" else torch.float64
-    deployed = Deployed(copy.deepcopy(network), kind, limits, discrete=action is None)
+    deployed = DeployedModule(copy.deepcopy(network), kind, limits, discrete=action is None)
     size = observation.low.size
     return Imported(
         name=name,

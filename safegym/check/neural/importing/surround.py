@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safegym.check.neural.graph import GraphBuilder
-from safegym.check.neural.importing.imported import Limits
+from safegym.check.neural.importing.imported import SpaceLimits
+from safegym.errors import UnsupportedError
 
 Float = Literal["float32", "float64"]
 UNIT = 2.0**-24
@@ -23,7 +24,7 @@ class Normaliser:
     clip: float
 
 
-def observed(builder: GraphBuilder, observation: Limits, normaliser: Normaliser | None) -> int:
+def observed(builder: GraphBuilder, observation: SpaceLimits, normaliser: Normaliser | None) -> int:
     """The network's input: the observation in its space's float type, normalised, in binary32."""
     node = builder.input()
     if observation.dtype == "float32" or normaliser is None:
@@ -44,14 +45,20 @@ def unscaled(builder: GraphBuilder, node: int, low: NDArray[Any], high: NDArray[
     binary64. high - low is a constant of that type.
     """
     size = low.size
+    with np.errstate(over="ignore"):
+        span = np.asarray(high - low, np.float64)
+    if not np.isfinite(span).all():
+        raise UnsupportedError(
+            "The action space is so wide that high - low overflows; use narrower limits."
+        )
     precision: Float = "float32" if low.dtype == np.float32 else "float64"
     half = np.eye(size) * 0.5
     node = builder.linear([(node, half)], np.full(size, 0.5), precision="float32")
-    width = np.diag(np.asarray(high - low, np.float64))
+    width = np.diag(span)
     return builder.linear([(node, width)], np.asarray(low, np.float64), precision=precision)
 
 
-def clipped(builder: GraphBuilder, node: int, action: Limits) -> int:
+def clipped(builder: GraphBuilder, node: int, action: SpaceLimits) -> int:
     """The action clipped to its Box; nothing where it has no limits."""
     if np.isinf(action.low).all() and np.isinf(action.high).all():
         return node

@@ -1,7 +1,7 @@
 """What another solver says of the same question."""
 
 from safegym.check.neural.outcome import SearchResult
-from safegym.check.neural.proof.result import Opinion, Proof
+from safegym.check.neural.proof.result import Proof, SolverAnswer
 from safegym.errors import UnsupportedError
 
 SOLVERS = ("marabou", "cvc5")
@@ -16,17 +16,17 @@ def check_solver(solver: str | None) -> None:
         )
 
 
-def opinions_of(proof: Proof, solver: str, timeout: float) -> tuple[Opinion, ...]:
+def opinions_of(proof: Proof, solver: str, timeout: float) -> tuple[SolverAnswer, ...]:
     """The answers of "marabou" or "cvc5" in real arithmetic, one a part that the search answered.
 
     timeout: seconds for each. Raises DisagreementError where one of the two must be wrong.
     """
     from safegym.check.neural.second_opinion import second_opinion
 
-    found: list[Opinion] = []
+    found: list[SolverAnswer] = []
     for problem, outcome in zip(proof.problems, proof.outcomes, strict=False):
         failed = proof.result == "VIOLATED" and outcome is proof.outcomes[-1]
         ours: SearchResult = "COUNTEREXAMPLE" if failed else outcome.result
         for each in second_opinion(problem, (solver,), timeout=timeout, ours=ours):
-            found.append(Opinion(each.solver, each.answer, each.reason, each.seconds))
+            found.append(SolverAnswer(each.solver, each.answer, each.reason, each.seconds))
     return tuple(found)

@@ -19,6 +19,8 @@ LEFT, RIGHT, TOP = 82.0, 24.0, 80.0
 HEIGHT = 420.0
 FLAT = 70.0
 """Height of a picture over one input, pixels."""
+HEAD_LETTER = 12.0
+"""Room for a bold capital of the heading, the widest of common fonts, pixels."""
 MOST_CELLS = 200_000
 WHOLE = Tree((Leaf("open"),))
 ORDER: tuple[Fate, ...] = ("proved", "outside", "unknown", "violated")
@@ -98,7 +100,7 @@ def _drawn(
     canvas = _Boxes(WIDTH, f"{proof.standing}: {proof.text}", proof.words)
     sign, style = HEADS[proof.standing]
     canvas.text((16, 26), f"{sign} {proof.standing}", f"sg-head {style}")
-    start = 16 + text_width(f"{proof.standing}  ", 17) + 20
+    start = 46 + HEAD_LETTER * len(proof.standing)
     canvas.text((start, 26), fitted(proof.text, WIDTH - start - 16, 15), "sg-head")
     canvas.text((16, 45), fitted(_held_words(proof, drawn, held), WIDTH - 32, 11), "sg-small")
     height = FLAT if drawn[1] is None else HEIGHT
@@ -187,7 +189,7 @@ def _counted(proof: "Proof", found: list[Cell]) -> str:
         return f"{len(found)} boxes of the search in this section, {proof.boxes} in all"
     areas = dict.fromkeys(ORDER, 0.0)
     for cell in found:
-        areas[cell.fate] += (cell.x[1] - cell.x[0]) * (cell.y[1] - cell.y[0])
+        areas[cell.fate] += ((cell.x[1] - cell.x[0]) or 1.0) * ((cell.y[1] - cell.y[0]) or 1.0)
     total = sum(areas.values()) - areas["outside"] or 1.0
     return (
         f"of this section, by bounds on it alone: {percent(areas['proved'] / total)} proved, "

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from safegym.check.neural.search import search
 from safegym.errors import UnsupportedError
 
 Listener = Callable[[Any], None]
+Part = tuple[SearchOutcome, ProofResult, Witness | None]
 SPOT_CHECKS = 32
 """Observations of a region without a counterexample on which the deployed policy is run."""
 _WORST: tuple[ProofResult, ...] = ("VIOLATED", "VIOLATED_WITHIN_TOLERANCE", "UNKNOWN", "PROVED")
@@ -97,14 +98,8 @@ def prove_question(
     """The same for a question that is posed already."""
     began = time.monotonic()
     _tell(stage, "proving")
-    parts: list[tuple[SearchOutcome, ProofResult, Witness | None]] = []
-    for problem in question.problems:
-        spent = time.monotonic() - began if parts else 0.0
-        left = max(limits["timeout"] - spent, 0.0)
-        keep = keep_tree or folder is not None
-        parts.append(_part(question, policy, problem, left, limits, keep, listener))
-        if parts[-1][1] == "VIOLATED":
-            break
+    keep = keep_tree or folder is not None
+    parts = _searched(question, policy, limits, keep, listener)
     result = _worst([each[1] for each in parts])
     worst = next(each for each in parts if each[1] == result)
     outcomes = tuple(each[0] for each in parts)
@@ -148,6 +143,25 @@ def prove_question(
     return replace(proof, opinions=opinions_of(proof, second_opinion, limits["timeout"]))
 
 
+def _searched(
+    question: Question,
+    policy: PolicyGraph,
+    limits: Mapping[str, Any],
+    keep: bool,
+    listener: Listener | None,
+) -> list[Part]:
+    """What is said of each problem, up to the first that is violated, within one time limit."""
+    began = time.monotonic()
+    parts: list[Part] = []
+    for problem in question.problems:
+        spent = time.monotonic() - began if parts else 0.0
+        left = max(limits["timeout"] - spent, 0.0)
+        parts.append(_part(question, policy, problem, left, limits, keep, listener))
+        if parts[-1][1] == "VIOLATED":
+            break
+    return parts
+
+
 def _worst(results: Sequence[ProofResult]) -> ProofResult:
     """What is said of a union: the first of these that is said of a part."""
     for each in _WORST:
@@ -164,7 +178,7 @@ def _part(
     limits: Mapping[str, Any],
     keep: bool,
     listener: Listener | None,
-) -> tuple[SearchOutcome, ProofResult, Witness | None]:
+) -> Part:
     """One part of the region; a counterexample is one only after its replays."""
     if left <= 0:
         reason = f"The time limit of {limits['timeout']:g} s was reached before this part."
@@ -193,9 +207,7 @@ def _part(
     return outcome, judge.result, judge.witness
 
 
-def _confirmed(
-    judge: Judge, outcome: SearchOutcome
-) -> tuple[SearchOutcome, ProofResult, Witness | None]:
+def _confirmed(judge: Judge, outcome: SearchOutcome) -> Part:
     """A proof stands only where no run of the policy speaks against it.
 
     Where one does, the graph is not the policy, or a bound is wrong; then nothing is proved.
@@ -274,10 +286,10 @@ def named_text(question: Question) -> str:
 def check_limits(timeout: float, workers: int, boxes: int | None) -> None:
     """Raises UnsupportedError for limits that are none."""
     seconds: Any = timeout
-    if not isinstance(seconds, Real) or not (isfinite(seconds) and seconds > 0):
+    if not isinstance(seconds, Real) or not 0 < float(seconds) < inf:
         raise UnsupportedError(f"timeout is seconds > 0, found {timeout!r:.40}; write timeout=60.")
     counts: tuple[Any, ...] = (workers, 1 if boxes is None else boxes)
-    if not all(isinstance(count, Integral) and count >= 1 for count in counts):
+    if not all(isinstance(count, Integral) and int(count) >= 1 for count in counts):
         raise UnsupportedError(
             f"workers and boxes are whole numbers of at least 1, found {workers!r:.40} and "
             f"{boxes!r:.40}."

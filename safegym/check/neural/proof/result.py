@@ -47,7 +47,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class SolverAnswer:
     """What another solver answered to the same question in real arithmetic.
 
     answer: HOLDS, VIOLATED or UNKNOWN; it never replaces ours. seconds: wall time.
@@ -97,7 +97,7 @@ class Proof:
     witness: Witness | None = None
     notes: tuple[str, ...] = ()
     certificates: tuple[Certificate, ...] = ()
-    opinions: tuple[Opinion, ...] = ()
+    opinions: tuple[SolverAnswer, ...] = ()
     outcomes: tuple[SearchOutcome, ...] = field(default=(), repr=False)
 
     @property

@@ -79,8 +79,10 @@ def neighbours(
 def _ends(x: float, low: Fraction, high: Fraction) -> list[float]:
     """The binary32 numbers next to x that lie within [low, high], the nearest first."""
     near = np.float32(min(max(x, float(low)), float(high)))
-    around = [near, *(np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))]
-    inside = [float(each) for each in around if low <= Fraction(float(each)) <= high]
+    with np.errstate(over="ignore"):
+        around = [near, *(np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))]
+    finite = [float(each) for each in around if np.isfinite(each)]
+    inside = [each for each in finite if low <= Fraction(each) <= high]
     return sorted(inside, key=lambda each: abs(each - x))
 
 

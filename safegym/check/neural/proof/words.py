@@ -1,16 +1,16 @@
 """A proof in plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from safegym.check.neural.outcome import Shares
 from safegym.check.neural.problem import HalfSpace, Region
 from safegym.check.neural.proof.witness import Replay, Witness
 
 if TYPE_CHECKING:
-    from safegym.check.neural.proof.result import Opinion, Proof
+    from safegym.check.neural.proof.result import Proof, SolverAnswer
 
 MOST_NAMED = 8
 PLACES = 9
@@ -25,6 +25,14 @@ def region_words(region: Region, names: Sequence[str]) -> str:
         for name, low, high in zip(names, region.low, region.high, strict=True)
     ]
     return ", ".join([*parts, *(_cut(cut, names) for cut in region.cuts)])
+
+
+def stated_region(stated: Mapping[str, Any]) -> str:
+    """The region of a certificate's statement in words, its inputs called x[0], x[1], ..."""
+    low, high = (tuple(map(Fraction, stated[end])) for end in ("low", "high"))
+    rows = [tuple(map(Fraction, row)) for row in stated["cuts"]]
+    cuts = tuple(HalfSpace(row[:-1], row[-1]) for row in rows)
+    return region_words(Region(low, high, cuts), [f"x[{at}]" for at in range(len(low))])
 
 
 def number(value: Fraction) -> str:
@@ -74,7 +82,7 @@ def _about(proof: "Proof") -> str:
     return f"{named}`{proof.text}`, of {proof.policy} {arithmetic}, where {where}."
 
 
-def opinion_words(opinion: "Opinion") -> str:
+def opinion_words(opinion: "SolverAnswer") -> str:
     """Another solver's answer, a line."""
     return f"{opinion.solver}, in real arithmetic: {opinion.answer}. {opinion.reason}".strip()
 

@@ -58,7 +58,7 @@ class Layout:
 
     def observed(self, key: object) -> int:
         """The observation entry that a region's key names: "obs[2]", 2, or a field's name."""
-        if isinstance(key, Integral) and not isinstance(key, bool):
+        if not isinstance(key, bool) and isinstance(key, Integral):
             place = (OBSERVATION, int(key))
         elif isinstance(key, str) and key in self.fields:
             place = self.fields[key]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from safegym.check.neural.graph import GraphBuilder
 from safegym.check.neural.property.affine import Affine, Known, affine
-from safegym.check.neural.property.layout import Layout, Place
+from safegym.check.neural.property.layout import ACTION, Layout, Place
 from safegym.check.neural.terms import Entry, atom_node
 from safegym.formula.nodes import Atom
 
@@ -64,7 +64,9 @@ def append_margins(
 ) -> int:
     """A node with one entry a margin, in order. Affine ones share one linear node.
 
-    A coefficient that binary64 cannot hold is built up from the term's own constants instead.
+    A coefficient that binary64 cannot hold is built up from the term's own constants instead. A
+    margin that the action's own limits keep at 0 or above (action[0] <= its upper limit) is clipped
+    there, which changes nothing, and lets bounds see in spite of rounding that it is not below 0.
     Raises UnsupportedError for a term that has no bound.
     """
     rows = [at for at, margin in enumerate(margins) if _exact(margin)]
@@ -76,13 +78,38 @@ def append_margins(
             entries = _entries(builder, sources, layout, dict(margin.known))
             parts.append(([at], atom_node(margin.atom, builder, entries)[0]))
     if len(parts) == 1:
-        return parts[0][1]
+        return _not_below(builder, parts[0][1], margins, sources)
     placed: list[tuple[int, NDArray[np.float64]]] = []
     for ats, node in parts:
         matrix = np.zeros((len(margins), len(ats)))
         matrix[ats, np.arange(len(ats))] = 1.0
         placed.append((node, matrix))
-    return builder.linear(placed)
+    return _not_below(builder, builder.linear(placed), margins, sources)
+
+
+def _not_below(
+    builder: GraphBuilder, node: int, margins: Sequence[Margin], sources: Sources
+) -> int:
+    """The margins, clipped at 0 from below where the clip that ends the policy implies it."""
+    least = [0.0 if _kept(margin, builder, sources) else -np.inf for margin in margins]
+    return builder.clip(node, least, np.inf) if 0.0 in least else node
+
+
+def _kept(margin: Margin, builder: GraphBuilder, sources: Sources) -> bool:
+    """Whether a margin of actions alone has 0 as its least value on their limits, exactly."""
+    if margin.strict or margin.row is None or margin.row.fixed:
+        return False
+    least = margin.row.constant
+    for place, factor in margin.row.coefficients.items():
+        index, entry = sources[place]
+        node = builder.nodes[index]
+        if place[0] != ACTION or node.kind != "clip" or node.low is None or node.high is None:
+            return False
+        end = float((node.low if factor > 0 else node.high)[entry])
+        if not np.isfinite(end):
+            return False
+        least += factor * Fraction(end)
+    return least == 0
 
 
 def _exact(margin: Margin) -> bool:

@@ -111,7 +111,8 @@ class Monotone:
             )
         if self.action not in range(layout.actions):
             raise UnsupportedError(
-                f"The policy's action has entries 0 to {layout.actions - 1}, not {self.action!r:.40}."
+                f"The policy's action has entries 0 to {layout.actions - 1}, "
+                f"not {self.action!r:.40}."
             )
         rise = Rise(layout.observed(self.obs), self.action, self.increasing, self.tolerance)
         space = policy.observation_low, policy.observation_high
@@ -213,7 +214,7 @@ def never_saturates(margin: float = 0.0) -> NeverSaturates:
 def never_chooses(choice: int) -> NeverChooses:
     """A policy that chooses never takes this one; of equal greatest values it takes the first."""
     given: Any = choice
-    if not isinstance(given, Integral) or isinstance(given, bool):
+    if isinstance(given, bool) or not isinstance(given, Integral):
         raise UnsupportedError(f"never_chooses takes the index of a choice, found {given!r:.40}.")
     return NeverChooses(int(given))
 
@@ -261,11 +262,11 @@ def _finite(value: Any, what: str) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError):
-        raise UnsupportedError(
-            f"robust({what}=...) takes numbers, found {value!r:.40}."
-        ) from None
+        raise UnsupportedError(f"robust({what}=...) takes numbers, found {value!r:.40}.") from None
     if not abs(found) <= float(LARGEST):
-        raise UnsupportedError(f"robust({what}=...) holds {found}; give finite binary32 numbers.")
+        raise UnsupportedError(
+            f"robust({what}=...) holds {found}; give finite numbers of binary32."
+        )
     return found
 
 

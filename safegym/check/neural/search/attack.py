@@ -1,5 +1,6 @@
 """Attack: points of the region at which a clause fails, looked for before and during the search."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -61,11 +62,13 @@ class Attack:
             best = self._descend(chosen, index, clause, low, high, steps)
         return best
 
-    def evolve(self, population: int, generations: int) -> Candidate | None:
+    def evolve(
+        self, population: int, generations: int, late: Callable[[], bool]
+    ) -> Candidate | None:
         """By selection and ever smaller random steps over the region, for each clause.
 
         Finds what gradients do not: small pockets behind kinks, where several outputs are near a
-        tie.
+        tie. late: whether the search's time is over, asked between generations.
         """
         if self.interior.empty:
             return None
@@ -75,6 +78,8 @@ class Attack:
             points = low + (high - low) * self._rng.random((population, len(low)))
             step = 0.1
             for _ in range(generations):
+                if late():
+                    return None
                 points = self.interior.bring(points)
                 outputs = evaluate(self.problem.graph, points)
                 found = self._pick(points, outputs, only=index)

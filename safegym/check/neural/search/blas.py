@@ -5,6 +5,7 @@ machine a search took six times as long with two. Searches run in parallel over 
 """
 
 import ctypes
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,18 +20,43 @@ _NAMES = (
 )
 
 
+class _Held:
+    """Threads as they were before the first of the searches that run at once in this process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.searches = 0
+        self.before: list[tuple[Any, int]] = []
+
+    def enter(self) -> None:
+        """The first search sets one thread."""
+        with self.lock:
+            if self.searches == 0:
+                for get, put in _controls():
+                    self.before.append((put, int(get())))
+                    put(1)
+            self.searches += 1
+
+    def leave(self) -> None:
+        """The last one puts the threads back."""
+        with self.lock:
+            self.searches -= 1
+            while self.searches == 0 and self.before:
+                put, threads = self.before.pop()
+                put(threads)
+
+
+_HELD = _Held()
+
+
 @contextmanager
 def one_thread() -> Generator[None]:
     """Matrix products of this process in one thread; where that cannot be set, as they were."""
-    controls = _controls()
-    before = [int(get()) for get, _ in controls]
-    for _, put in controls:
-        put(1)
+    _HELD.enter()
     try:
         yield
     finally:
-        for (_, put), threads in zip(controls, before, strict=True):
-            put(threads)
+        _HELD.leave()
 
 
 def _controls() -> list[tuple[Any, Any]]:

@@ -39,5 +39,5 @@ def choose(scores: Array, low: Array, high: Array) -> Index:
 
 
 def midpoint(low: Array, high: Array) -> Array:
-    """The middle of each side, without overflow."""
-    return 0.5 * low + 0.5 * high
+    """The middle of each side: no overflow, and never outside it, though tiny halves round."""
+    return np.clip(0.5 * low + 0.5 * high, low, high)

@@ -4,9 +4,11 @@ import signal
 import time
 from collections import deque
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from safegym.check.neural.problem import Problem
 from safegym.check.neural.search.blas import one_thread
@@ -14,6 +16,7 @@ from safegym.check.neural.search.examine import Chunk, Examined, Examiner
 
 _QUIET = 1.0  # seconds before others are called; most searches are over by then
 _PATIENCE = 10.0  # seconds at most that are waited for another
+_ALONE = "A daemon process may not start worker processes; one process searched."
 _GONE = "A worker process ended; its boxes were examined here."
 
 
@@ -59,8 +62,7 @@ class Crew:
     def examine(self, chunks: list[Chunk]) -> list[Examined]:
         """What became of each chunk."""
         if self._wanted and len(chunks) > 1 and time.monotonic() - self._started > _QUIET:
-            self._workers += [_Worker() for _ in range(self._wanted)]
-            self._wanted = 0
+            self._hire()
         found: dict[int, Examined] = {}
         waiting = deque(range(len(chunks)))
         self._round += 1
@@ -74,6 +76,18 @@ class Crew:
                 pace = max(pace, time.monotonic() - began)
             self._collect(found)
         return [found[at] for at in range(len(chunks))]
+
+    def _hire(self) -> None:
+        """Start the other processes, as many as the system gives."""
+        wanted, self._wanted = self._wanted, 0
+        if current_process().daemon:  # may not have children
+            self.notes.append(_ALONE)
+            return
+        try:
+            for _ in range(wanted):
+                self._workers.append(_Worker())
+        except OSError as error:
+            self.notes.append(f"Not every worker process could be started: {error}.")
 
     def _hand_out(self, chunks: list[Chunk], waiting: deque[int]) -> None:
         """A chunk to each worker that waits, as long as one is left to do here."""
@@ -156,7 +170,7 @@ def _serve(line: Any) -> None:
     hold up the caller until all that its script imports is imported here too.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with one_thread(), suppress(EOFError, OSError):
+    with one_thread(), np.errstate(all="ignore"), suppress(EOFError, OSError):
         line.send(None)
         examiner = Examiner(line.recv())
         while True:

@@ -41,7 +41,8 @@ class Examined:
     the graph's outputs on are cuts; MIXED for a combination of rows, whose weights (B, C, K) are in
     `mixtures` where there are any. low, high: the boxes without the slices that `cuts` took; left:
     their share of the old ones. dimension (B,): where to split, -1 where nothing can be.
-    worst (B,): how near the box is to a proof, the least over its open clauses.
+    worst (B,): how near the box is to a proof, the least over its open clauses. fails (B,): a
+    clause that fails at every point of the box by certified bounds, -1 for none.
     """
 
     open: Flags
@@ -54,6 +55,7 @@ class Examined:
     worst: Array
     unstable: NDArray[np.int64]
     candidate: Candidate | None
+    fails: Index
     mixtures: Array | None = None
 
 
@@ -70,12 +72,13 @@ class Examiner:
         literals = [np.array([each.output for each in clause]) for clause in problem.clauses]
         self.groups: list[Index] = [np.concatenate([each, cuts]) for each in literals]
         loose = np.zeros((len(literals), outputs), dtype=np.bool_)
+        strict = np.zeros((len(literals), outputs), dtype=np.bool_)
         member = np.zeros((len(literals), outputs), dtype=np.bool_)
         for index, clause in enumerate(problem.clauses):
             for each in clause:
                 member[index, each.output] = True
-                loose[index, each.output] = not each.strict
-        self.member, self.loose = member, loose
+                (strict if each.strict else loose)[index, each.output] = True
+        self.member, self.loose, self.strict = member, loose, strict & ~loose
         low, high = problem.region.outward()
         self._unit = 1e-6 / np.where(high > low, high - low, 1.0)
 
@@ -103,8 +106,30 @@ class Examiner:
             scores = self._ahead(scores, done.low, done.high, open[kept], chunk.depth[kept])
             dimension[kept] = choose(scores, done.low, done.high)
         return Examined(
-            open, by, low, high, left, cuts, dimension, worst, found.unstable, candidate, mixtures
+            open,
+            by,
+            low,
+            high,
+            left,
+            cuts,
+            dimension,
+            worst,
+            found.unstable,
+            candidate,
+            self._failing(found, chunk, open),
+            mixtures,
         )
+
+    def _failing(self, found: LinearBounds, chunk: Chunk, open: Flags) -> Index:
+        """A clause none of whose literals holds anywhere on the box, which no cut reaches."""
+        most = found.inner[-1][1]
+        fails = np.full(len(open), -1, dtype=np.intp)
+        for index in range(open.shape[1]):
+            gone = (most < 0.0) | (self.strict[index] & (most <= 0.0)) | ~self.member[index]
+            for at in np.flatnonzero(open[:, index] & (fails < 0) & gone.all(axis=1)):
+                if self.problem.region.spans(chunk.low[at], chunk.high[at]):
+                    fails[at] = index
+        return fails
 
     def _rows(self, chunk: Chunk, found: LinearBounds, wanted: Index) -> tuple[Rows, Array]:
         """Rows of every output and cut on each box, and their certified minima."""
@@ -113,8 +138,9 @@ class Examiner:
         total = count + len(self.planes.constants[0])
         a, c = np.zeros((boxes, total, size)), np.full((boxes, total), -1e300)
         lower = np.full((boxes, total), -np.inf)
-        a[:, wanted] = np.where(np.isfinite(found.constants)[:, :, None], found.coefficients, 0.0)
-        c[:, wanted] = np.maximum(np.nan_to_num(found.constants, nan=-1e300), -1e300)
+        usable = np.isfinite(found.constants) & np.isfinite(found.coefficients).all(axis=2)
+        a[:, wanted] = np.where(usable[:, :, None], found.coefficients, 0.0)
+        c[:, wanted] = np.where(usable, found.constants, -1e300)
         lower[:, wanted] = found.lower
         a[:, count:], c[:, count:] = self.planes
         cuts = Rows(a[:, count:], c[:, count:])

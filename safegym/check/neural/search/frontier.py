@@ -14,7 +14,8 @@ Integers = NDArray[np.int64]
 
 class Boxes(NamedTuple):
     """Boxes low, high (B, n); open (B, C) clauses; share (B,) of the region's box; worst (B,):
-    how near the box's parent was to a proof; depth (B,): splits above it; number (B,) in the tree.
+    how near the box's parent was to a proof; depth (B,): splits above it; number (B,) in the tree;
+    failing (B,): whether some clause fails at every point of it.
     """
 
     low: Array
@@ -24,6 +25,7 @@ class Boxes(NamedTuple):
     worst: Array
     depth: Integers
     number: Integers
+    failing: Flags
 
     def pick(self, at: NDArray[np.intp] | Flags) -> "Boxes":
         """Some of the boxes."""
@@ -53,6 +55,11 @@ class Frontier:
     def share(self) -> float:
         """Of the region's box."""
         return float(self.boxes.share.sum())
+
+    @property
+    def failing_share(self) -> float:
+        """Of the region's box, in boxes at every point of which some clause fails."""
+        return float(self.boxes.share[self.boxes.failing].sum())
 
     @property
     def bytes(self) -> int:

@@ -22,7 +22,7 @@ _CLOSE = 1e-9  # a bound this near to 0 is held up by rounding alone
 _DEEP = 40  # splits
 _FEW, _FEWER = 16, 6  # entries that bend: for a close box, for a deep one
 _SECONDS = 2.0
-_CALLS = 8  # a round
+_CALLS = 8  # a chunk
 _PATIENCE = 24  # answers that were of no use before it is given up
 
 
@@ -43,12 +43,17 @@ class LeafSolver:
         at = np.flatnonzero(close | deep)
         return at[np.argsort(-boxes.worst[at], kind="stable")][:_CALLS]
 
-    def ask(self, low: Array, high: Array) -> tuple[Answer, Array | None]:
-        """Whether every clause holds on a box (n,), (n,); a point where one may not."""
+    def ask(self, low: Array, high: Array, seconds: float) -> tuple[Answer, Array | None]:
+        """Whether every clause holds on a box (n,), (n,); a point where one may not.
+
+        seconds: what is left of the search's time.
+        """
+        if seconds <= 0.0:
+            return "unknown", None
         from safegym.check.symbolic.cell import solve_problem
 
         try:
-            answer = solve_problem(self.problem, low, high, timeout=_SECONDS)
+            answer = solve_problem(self.problem, low, high, timeout=min(_SECONDS, seconds))
         except UnsupportedError:  # no z3 here
             self.useless = _PATIENCE
             return "unknown", None

@@ -29,8 +29,12 @@ def cut_planes(region: Region) -> Rows:
             ),
             Fraction(0),
         )
-        slopes[0, index] = kept
-        constants[0, index] = below(-cut.bound - lost)
+        try:
+            constants[0, index] = below(-cut.bound - lost)
+        except OverflowError:  # a row that closes nothing
+            constants[0, index] = -1e300
+        else:
+            slopes[0, index] = kept
     return Rows(slopes, constants)
 
 

@@ -43,7 +43,8 @@ def combine(rows: Rows, weights: Array, low: Array, high: Array) -> Array:
     count = a.shape[1]
     mixed = Rows(weights[:, None, :] @ a, np.sum(weights * c, axis=1, keepdims=True))
     total = np.sum(weights * magnitude(rows, low, high), axis=1)
-    return _lowered(least(mixed, low, high)[:, 0], total, count)
+    reach = np.maximum(np.abs(low), np.abs(high)).sum(axis=1)
+    return _lowered(least(mixed, low, high)[:, 0], total + _TINY * reach, count)
 
 
 def lightest_mix(rows: Rows, low: Array, high: Array, rounds: int = 6) -> Array:

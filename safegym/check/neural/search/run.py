@@ -49,16 +49,17 @@ def search(
     COUNTEREXAMPLE gives a point of the exact region at which a clause fails in binary64; it is for
     the caller to replay. replay: a test of that kind, so that candidates which it refuses do not
     end the search. timeout: seconds; boxes: at most so many are examined; memory: bytes, about;
-    workers: processes, this one among them, which change the time and nothing else. keep_tree: keep
-    the tree of boxes of each clause. listener: called a few times a second. A limit, and Ctrl-C,
-    end in UNKNOWN with the reason named and the shares so far.
+    workers: processes, this one among them, which change the time and nothing else; more than 4
+    are as good as 4. keep_tree: keep the tree of boxes of each clause. listener: called a few times
+    a second. A limit, and Ctrl-C, end in UNKNOWN with the reason named and the shares so far.
 
     Raises UnsupportedError for a region without a box, a clause about an output that is not there,
     or limits that are not positive.
     """
     check_posed(problem, timeout, boxes, memory, workers)
     limits = Limits(timeout, boxes, memory)
-    with Crew(problem, workers) as crew:
+    # numbers that leave binary64 end as bounds that prove nothing
+    with np.errstate(all="ignore"), Crew(problem, min(workers, _CHUNKS)) as crew:
         run = _Run(problem, limits, crew, keep_tree, listener, replay)
         return run.outcome()
 
@@ -77,9 +78,10 @@ class _Run:
     evolve_at: int = _EVOLVE_AT
     stuck: int = 0
     stuck_share: float = 0.0
+    stuck_failing: float = 0.0
     by_z3: int = 0
     found: Candidate | None = None
-    pending: list[Boxes] = field(default_factory=list[Boxes])
+    before: tuple[Boxes, int, float, float] = field(init=False)
     grove: Grove = field(init=False)
     frontier: Frontier = field(init=False)
     attack: Attack = field(init=False)
@@ -94,6 +96,7 @@ class _Run:
         self.chunk = int(np.clip(_WORK / work_of(self.problem.graph), 4, CHUNK))
         self.grove = Grove(self.problem.graph.outputs, len(self.problem.clauses))
         self.frontier = self._root()
+        self._remember()
         reason = None
         try:
             while len(self.frontier) and self.found is None:
@@ -104,8 +107,7 @@ class _Run:
                 self._round()
         except KeyboardInterrupt:
             reason = _STOPPED
-            for part in self.pending:  # what was in hand is open again
-                self.frontier.put(part)
+            self._forget()
         return self._ended(reason)
 
     def _root(self) -> Frontier:
@@ -121,6 +123,7 @@ class _Run:
                 np.zeros(1),
                 np.zeros(1, dtype=np.int64),
                 np.zeros(1, dtype=np.int64),
+                np.zeros(1, dtype=np.bool_),
             ).pick(np.full(1, clauses > 0)),
             max(many, _CHUNKS * CHUNK),
         )
@@ -129,22 +132,21 @@ class _Run:
         most = _CHUNKS * self.chunk
         if self.limits.boxes is not None:
             most = min(most, self.limits.boxes - self.examined)
-        self.pending = [self.frontier.take(most)]
-        parts = self._parts(self.pending[0])
-        self.pending = list(parts)
+        self._remember()
+        parts = self._parts(self.frontier.take(most))
         done = self.crew.examine(
             [Chunk(each.low, each.high, each.open, each.depth) for each in parts]
         )
         self.examined += sum(len(each.share) for each in parts)
         for part, each in zip(parts, done, strict=True):
             self._merge(part, each)
-            self.pending.pop(0)
+        self._remember()
         if self.found is None and len(self.frontier):
             if self.rounds == 0:
                 self._consider(self.attack.first())
             elif self.examined >= self.evolve_at:
                 self.evolve_at *= 2
-                self._consider(self.attack.evolve(_POPULATION, _GENERATIONS))
+                self._consider(self.attack.evolve(_POPULATION, _GENERATIONS, self._late))
             elif self.rounds % _ATTACK_EVERY == 0:
                 self._attack_worst()
         self.rounds += 1
@@ -152,6 +154,16 @@ class _Run:
             self.listener(
                 Progress(self.examined, len(self.frontier), self.limits.seconds, self._shares())
             )
+
+    def _remember(self) -> None:
+        self.before = self.frontier.boxes, self.stuck, self.stuck_share, self.stuck_failing
+
+    def _forget(self) -> None:
+        """What a round that was broken off did to the boxes: all that was in hand is open again."""
+        self.frontier.boxes, self.stuck, self.stuck_share, self.stuck_failing = self.before
+
+    def _late(self) -> bool:
+        return self.limits.seconds >= self.limits.timeout
 
     def _parts(self, boxes: Boxes) -> list[Boxes]:
         """A batch in chunks, whose number does not depend on how many processes there are."""
@@ -188,6 +200,9 @@ class _Run:
         """Book what became of a chunk, and put the halves of what is left on the frontier."""
         numbers = self.grove.book(boxes, done) if self.keep_tree else boxes.number
         self._consider(done.candidate)
+        failing = boxes.failing | (done.fails >= 0)
+        for at in np.flatnonzero(failing & ~boxes.failing) if self.keep_tree else ():
+            self.grove.mark(int(numbers[at]), int(done.fails[at]), Leaf("violated"))
         every = Boxes(
             done.low,
             done.high,
@@ -196,12 +211,14 @@ class _Run:
             done.worst,
             boxes.depth,
             numbers,
+            failing,
         )
         kept = np.flatnonzero(done.open.any(axis=1))
         kept = np.delete(kept, self._solved(every.pick(kept), done.unstable[kept]))
         stuck = done.dimension[kept] < 0
         self.stuck += int(stuck.sum())
         self.stuck_share += float(every.share[kept[stuck]].sum())
+        self.stuck_failing += float(every.share[kept[stuck & failing[kept]]].sum())
         kept = kept[~stuck]
         rest = every.pick(kept)
         again = done.left[kept] < _SHRUNK
@@ -216,7 +233,9 @@ class _Run:
         for at in self.leaf.worth(boxes, unstable).tolist():
             if self.found is not None:
                 break
-            answer, point = self.leaf.ask(boxes.low[at], boxes.high[at])
+            answer, point = self.leaf.ask(
+                boxes.low[at], boxes.high[at], self.limits.timeout - self.limits.seconds
+            )
             if answer == "holds":
                 closed.append(at)
                 for clause in np.flatnonzero(boxes.open[at]) if self.keep_tree else ():
@@ -246,14 +265,15 @@ class _Run:
         ]
 
     def _shares(self) -> Shares:
-        """Proved is what is not known to be open; never 1 while something is."""
-        unknown = min(self.frontier.share + self.stuck_share, 1.0)
-        if unknown == 0.0 and (len(self.frontier) or self.stuck):
-            unknown = 5e-324
-        proved = 1.0 - unknown
-        if unknown > 0.0:
+        """Proved is what is not known to be open or violated; never 1 while something is."""
+        left = min(self.frontier.share + self.stuck_share, 1.0)
+        if left == 0.0 and (len(self.frontier) or self.stuck):
+            left = 5e-324
+        violated = min(self.frontier.failing_share + self.stuck_failing, left)
+        proved = 1.0 - left
+        if left > 0.0:
             proved = min(proved, float(np.nextafter(1.0, 0.0)))
-        return Shares(proved, 0.0, unknown)
+        return Shares(proved, violated, left - violated)
 
     def _ended(self, reason: str | None) -> SearchOutcome:
         notes = list[str]()

@@ -7,7 +7,7 @@ from safegym.check.neural.vnnlib.linear import Scope, Tensor
 from safegym.check.neural.vnnlib.lists import Group, Part, Word
 from safegym.errors import UnsupportedError
 
-_CONSTANT = re.compile(r"([XY])_([0-9]{1,9})", re.ASCII)
+_CONSTANT = re.compile(r"([XY])_(0|[1-9][0-9]{0,8})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _TYPES = ("Real", "float32", "float64")
 

@@ -10,7 +10,7 @@ MAX_CHARACTERS = 32 << 20
 MAX_DEPTH = 200
 MAX_WORD = 2000
 """Longest word that is read; a number has no more digits than that."""
-_TOKEN = re.compile(r'\(|\)|\[|\]|,|"[^"\n]*"|[^\s()\[\],;"]+|;[^\n]*|"')
+_TOKEN = re.compile(r'\(|\)|\[|\]|,|"[^"\n]*"|[^\s()\[\],;"]+|;[^\n\r]*|"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from safegym.errors import FormulaError, UnsupportedError
 
 MAX_CLAUSES = 200_000
 """Most clauses over all regions."""
+MAX_REGIONS = 500_000
+"""Most pairs of a condition on inputs alone and an alternative with its own."""
 Clauses = dict[tuple[LinearAtom, ...], None]
 
 
@@ -82,6 +84,12 @@ def _pieces(on_inputs: Alternatives, others: Alternatives, inputs: int) -> tuple
     found: dict[Region, Clauses] = {}
     count = 0
     split = [_split(each) for each in others]
+    own = sum(1 for further, _ in split if further)
+    if len(on_inputs) * own > MAX_REGIONS:
+        raise UnsupportedError(
+            f"The property has more than {MAX_REGIONS} regions when it is multiplied out; split it "
+            "into several files."
+        )
     for outer in on_inputs:
         limits, literals = _split(outer)
         base: Region | None = None

@@ -56,7 +56,8 @@ def conjunction(parts: list[Alternatives]) -> Alternatives:
     for part in parts:
         if len(part) == 1:
             continue
-        if len(together) * len(part) > MAX_ALTERNATIVES:
+        conditions = sum(map(len, together)) * len(part) + sum(map(len, part)) * len(together)
+        if len(together) * len(part) > MAX_ALTERNATIVES or conditions > _MAX_CONDITIONS:
             raise _too_many()
         together = limited([before + each for before in together for each in part])
     return together

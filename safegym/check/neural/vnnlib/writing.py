@@ -133,9 +133,7 @@ def _condition(
             factor *= (number * factor).denominator
     terms = [_product(c * factor, "Y", at, version) for at, c in outputs]
     terms += [_product(c * factor, "X", at, version) for at, c in inputs]
-    if not terms:
-        raise UnsupportedError("A condition without variables cannot be written.")
-    left = terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
+    left = f"(+ {' '.join(terms)})" if len(terms) > 1 else (terms or ["0.0"])[0]
     return f"({sign} {left} {_decimal(-constant * factor)})"
 
 
@@ -158,6 +156,8 @@ def _is_decimal(number: Fraction) -> bool:
 
 def _decimal(number: Fraction) -> str:
     """All digits, without an exponent."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4 * _MAX_DIGITS:
+        raise UnsupportedError(f"A number of the property has more than {_MAX_DIGITS} digits.")
     places, rest = 0, number.denominator
     twos = fives = 0
     while rest % 2 == 0:

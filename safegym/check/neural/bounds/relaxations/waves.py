@@ -38,7 +38,7 @@ def _upper(low: Array, high: Array, phase: float) -> tuple[Array, Array]:
     turn = phase + 0.5 * np.pi  # the derivative is the wave a quarter turn on
     tangent = _value(middle, turn)
     chord = chord_slope(at_low, at_high, low, high, tangent)
-    wide = (high - low > 6.0) | (np.maximum(np.abs(low), np.abs(high)) > _FARTHEST)
+    wide = ~((high - low <= 6.0) & (np.maximum(np.abs(low), np.abs(high)) < _FARTHEST))
     best_slope = np.zeros_like(low)
     best = np.ones_like(low)
     for slope in (np.zeros_like(low), chord, tangent, _value(low, turn), _value(high, turn)):
@@ -74,6 +74,7 @@ def _intercept(
 
 
 def _end(value: Array, slope: Array, x: Array) -> Array:
+    """At least sin(x + phase) - slope * x; next to a zero a library's error is not relative."""
     moved = slope * x
-    slack = np.abs(value) * (LIBRARY + 4.0 * UNIT) + np.abs(moved) * (4.0 * UNIT)
+    slack = (LIBRARY + 4.0 * UNIT) + np.abs(moved) * (4.0 * UNIT)
     return value - moved + (slack + 4.0 * TINY)
