@@ -203,6 +203,38 @@ class Evidence:
     joint: str = ""
     strata: tuple[Mapping[str, Any], ...] = ()
 
+    @classmethod
+    def of_proof(
+        cls,
+        claim_id: str,
+        claim_digest: str,
+        status: Status,
+        *,
+        method: str,
+        assumptions: tuple[str, ...],
+        versions: Mapping[str, str] | None = None,
+    ) -> "Evidence":
+        """Evidence of kind "proved", which no episodes and no confidence go into."""
+        return cls(
+            claim_id=claim_id or "formula",
+            claim_digest=claim_digest,
+            kind="proved",
+            status=status,
+            threshold=None,
+            bound=None,
+            confidence=None,
+            level=None,
+            episodes=0,
+            violations=0,
+            undecided=0,
+            surplus=0,
+            attempt=0,
+            validity="exact",
+            method=method,
+            assumptions=assumptions,
+            versions=versions or {},
+        )
+
     def __str__(self) -> str:
         """One line; limits rounded outward, the confidence down."""
         if self.kind == "proved" and not self.episodes:

@@ -334,6 +334,7 @@ def compared(left: Term, comparison: "Comparison", right: Term | float) -> "Atom
 
 
 LARGEST_POWER = 16
+"""Largest whole exponent of x^n, which becomes that many factors."""
 
 
 def power(base: Term, exponent: object) -> Term:

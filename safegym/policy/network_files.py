@@ -22,6 +22,7 @@ MAX_DOCUMENT = 1 << 20
 MAX_WEIGHTS = 256 << 20
 """Largest file of arrays that is read: 256 MiB."""
 MAX_CHOICES = 1 << 16
+"""Most choices of a stored action space."""
 MALFORMED = (
     KeyError,
     TypeError,

@@ -16,8 +16,8 @@ from safegym.policy.base import WIDTH, Array, PolicyCard
 FORMAT = "safegym-tree-1"
 LEAF = -1
 """The `feature` of a leaf."""
-MAX_NODES = 1 << 20
-MAX_INPUTS = 1 << 20
+MAX_NODES = MAX_INPUTS = 1 << 20
+"""Most nodes of a tree, and most entries of its observation."""
 MAX_BYTES = 64 << 20
 """Largest file that is read: 64 MiB."""
 

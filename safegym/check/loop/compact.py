@@ -4,6 +4,7 @@ Terms become a node for each operation; joined, they cost a fraction in bounds. 
 two matrices are joined only where their product is exact in binary64.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -45,10 +46,10 @@ def _joined(node: Node, inputs: list[int], found: list[Node]) -> Node:
             joined = _summed(total, more)
             merged = None if joined is None else _merged(parts, pieces)
             if merged is None or joined is None:
-                return _with(node, tuple(inputs), weights, bias)
+                return replace(node, inputs=tuple(inputs), weights=weights, bias=bias)
             parts, total = merged, joined
-        return _with(node, tuple(parts), tuple(parts.values()), total)
-    return _with(node, tuple(inputs), weights, bias)
+        return replace(node, inputs=tuple(parts), weights=tuple(parts.values()), bias=total)
+    return replace(node, inputs=tuple(inputs), weights=weights, bias=bias)
 
 
 def _through(matrix: Array, inner: Node) -> tuple[Parts, Array] | None:
@@ -108,24 +109,6 @@ def _float(value: Fraction) -> float | None:
     except OverflowError:
         return None
     return near if Fraction(near) == value else None
-
-
-def _with(
-    node: Node, inputs: tuple[int, ...], weights: tuple[Array, ...], bias: Array | None
-) -> Node:
-    return Node(
-        node.kind,
-        node.size,
-        inputs,
-        weights,
-        bias,
-        node.first,
-        node.slope,
-        node.low,
-        node.high,
-        node.divisor,
-        node.precision,
-    )
 
 
 def _key(node: Node) -> object:

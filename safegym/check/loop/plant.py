@@ -25,6 +25,7 @@ def as_policy_graph(policy: Any, plant: Plant) -> PolicyGraph:
 
     Raises UnsupportedError where observations or actions do not fit, in words.
     """
+    check_plant(plant)
     found = policy if isinstance(policy, PolicyGraph) else _imported(policy)
     seen, wanted = found.observation_low.size, len(plant.observation)
     if seen != wanted:
@@ -39,6 +40,15 @@ def as_policy_graph(policy: Any, plant: Plant) -> PolicyGraph:
             f"{len(plant.actions)}: {', '.join(signal.name for signal in plant.actions)}."
         )
     return found
+
+
+def check_plant(plant: object) -> None:
+    """Raises UnsupportedError unless this is a declared plant."""
+    if not isinstance(plant, Dynamics | Flow):
+        raise UnsupportedError(
+            f"A {type(plant).__name__} is no declared plant; pass Dynamics or a Flow, such as "
+            "find_model(NAME).dynamics."
+        )
 
 
 def _imported(policy: Any) -> PolicyGraph:

@@ -158,21 +158,10 @@ class LoopProof:
     def evidence(self) -> Evidence:
         """The answer as evidence of kind "proved", with the assumptions in words."""
         done = sum(each.result == "PROVED" for each in self.obligations)
-        return Evidence(
-            claim_id=self.claim_id,
-            claim_digest=self.claim_digest,
-            kind="proved",
-            status=self.status,
-            threshold=None,
-            bound=None,
-            confidence=None,
-            level=None,
-            episodes=0,
-            violations=0,
-            undecided=0,
-            surplus=0,
-            attempt=0,
-            validity="exact",
+        return Evidence.of_proof(
+            self.claim_id,
+            self.claim_digest,
+            self.status,
             method=(
                 f"{self.kind}, {self.semantics}: {done} of {len(self.obligations)} obligations "
                 f"proved; {self.standing}"

@@ -1,7 +1,7 @@
 """A function of a vector as a graph of plain operations: a network, a model, or both together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -183,7 +183,7 @@ class GraphBuilder:
                 placed.append(source if whole else self.select(source, entries))
                 continue
             moved = tuple(placed[each] for each in node.inputs)
-            placed.append(self._add(_with_inputs(node, moved)))
+            placed.append(self._add(replace(node, inputs=moved)))
         return placed[-1]
 
     def graph(self, output: int | None = None) -> Graph:
@@ -198,7 +198,7 @@ class GraphBuilder:
         kept = sorted(needed)
         place = {old: new for new, old in enumerate(kept)}
         nodes = [
-            _with_inputs(self.nodes[old], tuple(place[each] for each in self.nodes[old].inputs))
+            replace(self.nodes[old], inputs=tuple(place[each] for each in self.nodes[old].inputs))
             for old in kept
         ]
         return Graph(tuple(nodes), self.inputs)
@@ -209,22 +209,6 @@ class GraphBuilder:
                 raise UnsupportedError(f"Node {each} does not exist.")
         self.nodes.append(node)
         return len(self.nodes) - 1
-
-
-def _with_inputs(node: Node, inputs: tuple[int, ...]) -> Node:
-    return Node(
-        node.kind,
-        node.size,
-        inputs,
-        node.weights,
-        node.bias,
-        node.first,
-        node.slope,
-        node.low,
-        node.high,
-        node.divisor,
-        node.precision,
-    )
 
 
 def _frozen(values: ArrayLike, what: str) -> Vector:

@@ -77,6 +77,11 @@ def check_model(
     misfits, and for an empty initial region. Source of k-induction: Sheeran, Singh and Stalmarck,
     Checking safety properties using induction and a SAT-solver (2000).
     """
+    if not isinstance(dynamics, Dynamics):
+        raise UnsupportedError(
+            f"A {type(dynamics).__name__} is no declared plant; pass Dynamics, such as "
+            "find_model(NAME).dynamics."
+        )
     _check_numbers(steps, timeout, semantics)
     with LOCK:
         job = _Job(dynamics, policy, claim, initial, steps, timeout, semantics, lemma)

@@ -81,21 +81,10 @@ class ModelAnswer:
 
     def evidence(self) -> Evidence:
         """The answer as evidence of kind "proved", with everything that it assumes."""
-        return Evidence(
-            claim_id=self.claim_id or "formula",
-            claim_digest=self.claim_digest,
-            kind="proved",
-            status=self.status,
-            threshold=None,
-            bound=None,
-            confidence=None,
-            level=None,
-            episodes=0,
-            violations=0,
-            undecided=0,
-            surplus=0,
-            attempt=0,
-            validity="exact",
+        return Evidence.of_proof(
+            self.claim_id,
+            self.claim_digest,
+            self.status,
             method=f"z3, {self.semantics}: {self.standing}",
             assumptions=self.assumptions,
         )

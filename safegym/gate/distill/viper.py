@@ -30,6 +30,7 @@ Weigh = Callable[[Rows], Rows]
 CHOOSING, HELD_OUT = 1 << 20, 1 << 21
 """Parts of the starts by which the best tree is chosen, and on which it is reported."""
 CLOSE = 0.05
+"""Actions nearer than this share of their range count as the same."""
 
 
 def distil(

@@ -22,6 +22,7 @@ TARGET = Signal("target_ahead", "m/s", bounds=(16.0, 24.0))
 """What the driver ahead goes for, with a time constant of 8 s."""
 
 SLOWEST, FASTEST = 15.0, 25.0
+"""m/s: what the driver ahead may go for."""
 STANDSTILL, HEADWAY = 5.0, 1.5
 """Wanted gap: 5 m and 1.5 s of travel."""
 SPEED = AHEAD - RELATIVE

@@ -37,6 +37,7 @@ DYNAMICS = Dynamics(
 _OBS, _ACTION = Signal("obs", shape=(2,)), Signal("action", shape=(1,))
 _ROOM = {POSITION: (-1.0, 1.0), VELOCITY: (-2.0, 2.0)}
 _START = {POSITION: (-0.15, 0.15), VELOCITY: (-0.15, 0.15)}
+_MIDDLE = {POSITION: (-0.01, 0.01), VELOCITY: (-0.01, 0.01)}
 SET = polygon(16, ((3.5, 1.52), (0.0, 1.0)), (POSITION, VELOCITY))
 
 MODEL = ReadyModel(
@@ -74,6 +75,14 @@ MODEL = ReadyModel(
             steps=20,
             answer="PROVED",
         ),
+        ReachClaim(
+            id="double-integrator.rests",
+            meaning="From within 0.01 m and 0.01 m/s of rest, the mass is within 0.075 m for 1 s.",
+            start=named(_MIDDLE),
+            safe=abs(POSITION) <= 0.075,
+            steps=10,
+            answer="PROVED",
+        ),
         OneStepClaim(
             id="double-integrator.pulls-back",
             meaning="Far out and moving outwards, the network pulls back.",
@@ -91,11 +100,12 @@ MODEL = ReadyModel(
             answer="PROVED",
         ),
         TreeClaim(
-            id="double-integrator.tree-from-afar",
-            meaning="Under the tree, from within 0.5 m and 0.25 m/s, it is within 0.52 m.",
-            start={"position": (-0.5, 0.5), "velocity": (-0.25, 0.25)},
-            always=abs(POSITION) <= 0.52,
-            steps=3,
+            id="double-integrator.tree-rests",
+            meaning="Under the tree, from within 0.01 m and 0.01 m/s of rest, it is within 0.075 m "
+            "for 1 s.",
+            start=named(_MIDDLE),
+            always=abs(POSITION) <= 0.075,
+            steps=10,
             method="bounded",
             answer="VIOLATED",
         ),

@@ -17,6 +17,7 @@ GUST_SIDE = Signal("gust_side", "m/s^2", bounds=(-0.1, 0.1))
 GUST_UP = Signal("gust_up", "m/s^2", bounds=(-0.1, 0.1))
 
 MASS, ARM, INERTIA, GRAVITY = 1.0, 0.2, 0.02, 9.81
+"""kg; m from the middle to a rotor; kg m^2; m/s^2."""
 _DT = quantity(0.02, "s")
 _LIFT = (LEFT + RIGHT) / quantity(MASS, "kg")
 _TORQUE = quantity(ARM / INERTIA, "rad/kg/m") * (RIGHT - LEFT)
@@ -69,11 +70,12 @@ MODEL = ReadyModel(
             answer="PROVED",
         ),
         ReachClaim(
-            id="quadrotor.spinning",
-            meaning="From a tilt of 0.2 rad and 3 rad/s, it never tilts past 0.25 rad in 0.2 s.",
-            start=_around(0.03, 0.03) | {"tilt": (-0.2, 0.2), "tilt_speed": (-3.0, 3.0)},
-            safe=abs(TILT) <= 0.25,
-            steps=10,
+            id="quadrotor.keeps-its-place",
+            meaning="From within 0.03 of rest in every state, it stays within 0.05 m of its place "
+            "sideways for 0.5 s.",
+            start=_around(0.03, 0.03),
+            safe=abs(SIDE) <= 0.05,
+            steps=25,
             answer="VIOLATED",
         ),
         OneStepClaim(

@@ -19,6 +19,7 @@ SLIDE = Signal("slide", "m/s", bounds=(-0.1, 0.1))
 SWAY = Signal("sway", "rad/s", bounds=(-0.02, 0.02))
 
 SPEED = 10.0
+"""m/s, constant."""
 _DT = quantity(0.05, "s")
 
 DYNAMICS = Dynamics(

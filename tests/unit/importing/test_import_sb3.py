@@ -41,7 +41,9 @@ def contains_predict(graph, rows):
 
 @pytest.mark.parametrize(("kind", "action"), EVERY)
 @pytest.mark.parametrize("statistics", [None, USUAL, HUGE], ids=["plain", "normalised", "huge"])
-def test_every_algorithm_with_and_without_a_normaliser(algorithm, kind, action, statistics):
+def test_every_algorithm_is_imported_with_and_without_a_normaliser(
+    algorithm, kind, action, statistics
+):
     model = algorithm(kind, action, statistics=statistics)
     graph = policy_graph(model)
     assert graph.kind == ("box" if action is BOX else "discrete")
@@ -87,7 +89,7 @@ def test_squashing_and_unscaling_are_in_the_graph_as_sb3_does_them(algorithm):
 
 
 @pytest.mark.parametrize("kind", [nn.ReLU, nn.Tanh, nn.LeakyReLU, nn.Sigmoid])
-def test_every_activation_that_has_bounds(algorithm, kind):
+def test_every_activation_that_has_bounds_is_imported(algorithm, kind):
     graph = policy_graph(algorithm("PPO", policy_kwargs={"activation_fn": kind}))
     assert contains_predict(graph, np.random.default_rng(3).standard_normal((500, 5)))
 
@@ -123,7 +125,7 @@ def test_a_matrix_observation_is_flattened_and_limits_are_kept(algorithm):
     assert contains_predict(graph, np.random.default_rng(2).uniform(-1, 1, (100, 4)))
 
 
-def test_a_linear_policy_without_hidden_layers(algorithm):
+def test_a_linear_policy_without_hidden_layers_is_imported(algorithm):
     graph = policy_graph(algorithm("PPO", policy_kwargs={"net_arch": []}))
     assert [node.kind for node in graph.graph.nodes] == ["input", "cast", "linear", "clip"]
 

@@ -52,7 +52,7 @@ def drawn(network, gain=3.0):
 
 @pytest.mark.parametrize("kind", NETWORKS)
 @pytest.mark.parametrize("action", [None, spaces.Discrete(2), spaces.Box(-0.5, 0.5, (2,))])
-def test_every_layer_that_has_bounds(kind, action):
+def test_every_layer_that_has_bounds_is_imported(kind, action):
     graph = policy_graph(drawn(NETWORKS[kind]), action_space=action, name=kind)
     rows = np.random.default_rng(0).standard_normal((500, 3)) * 3
     low, high = Bounds(graph.graph, "deployed float32").interval(rows, rows)[-1]

@@ -1,7 +1,8 @@
 """A fault planted in the bounds is found by the soundness battery."""
 
 import pytest
-from mutations import MORE, QUICK, Mutation
+from mutations import QUICK, Mutation
+from mutations_more import MORE
 from soundness_battery import failures, mutant, plain_kit
 
 

@@ -2,7 +2,10 @@
 
 import os
 import time
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from safegym.check.neural.certificate import checker
 from safegym.check.neural.certificate.report import CheckReport
@@ -26,7 +29,7 @@ def check_certificate(folder: str | os.PathLike[str], *, statement: str = "") ->
     said = found["statement"]
     return CheckReport(
         folder=Path(folder),
-        claim=said["claim"]["text"],
+        claim=said["claim"],
         policy=said["policy"],
         semantics=said["semantics"],
         statement_sha256=found["statement_sha256"],
@@ -34,5 +37,13 @@ def check_certificate(folder: str | os.PathLike[str], *, statement: str = "") ->
         leaves=found["leaves"],
         seconds=time.process_time() - started,
         exact="python-flint" if checker.fmpz_mat else "Python",
-        region=said["region"],
+        region=_in_fractions(said["region"]),
     )
+
+
+def _in_fractions(region: Mapping[str, Any]) -> dict[str, Any]:
+    """Low and high as rational text, and the rows of the cuts likewise."""
+    ends = {
+        end: [str(Fraction(x, region["scale"])) for x in region[end]] for end in ("low", "high")
+    }
+    return ends | {"cuts": [[str(x) for x in row] for row in region["cuts"]]}

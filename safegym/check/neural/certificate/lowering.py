@@ -1,12 +1,13 @@
 """A graph as the few kinds of node that a certificate's network is made of.
 
-leaky_relu, clip, abs, max, min and product become sums of relu and square; a cast becomes a sum of
-one term. Each is the same function, and its deployed results are among those that the new nodes
+leaky_relu, clip, abs, max, min and product become sums of relu and square; a division becomes a sum
+of one term. Each is the same function, and its deployed results are among those that the new nodes
 may give.
 """
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -16,31 +17,32 @@ from safegym.check.neural.graph import Graph, Node
 from safegym.errors import UnsupportedError
 
 Record = dict[str, Any]
-CURVES = ("tanh", "sigmoid", "exp", "sqrt", "sin", "cos")
+PLAIN = ("relu", "square", "tanh", "sigmoid", "sin", "cos")
+MOST = 4000
+"""Bits of a node's scale; Python reads integers of up to 4300 digits."""
 
 
 @dataclass(slots=True)
 class Network:
     """Nodes of a certificate's network, each as the object that network.json holds.
 
-    arrays: for a linear node, its matrices in binary64, for the writer's own arithmetic.
+    Value 0 is the input, and value k what node k - 1 gives; the methods return a value's number.
     """
 
     inputs: int
     nodes: list[Record] = field(default_factory=list[Record])
-    arrays: list[list[NDArray[np.float64]]] = field(default_factory=list[list[NDArray[np.float64]]])
+    sizes: list[int] = field(default_factory=list[int])
+
+    def __post_init__(self) -> None:
+        self.sizes.append(self.inputs)
 
     def document(self) -> Record:
         """What network.json holds."""
         return {"inputs": self.inputs, "nodes": self.nodes}
 
-    def input(self, first: int, size: int) -> int:
-        """Entries first to first + size of the input."""
-        return self._add("input", size, first=first)
-
-    def apply(self, kind: str, node: int, precision: str, values: list[str] | None = None) -> int:
+    def apply(self, kind: str, value: int, precision: str) -> int:
         """An operation on each entry."""
-        return self._add(kind, self._size(node), (node,), precision, values or [])
+        return self._add(kind, self.sizes[value], [value], precision)
 
     def linear(
         self,
@@ -48,12 +50,14 @@ class Network:
         bias: list[Fraction],
         precision: str = "exact",
     ) -> int:
-        """The sum of matrix times node over `parts`, plus bias."""
-        weights = [[[_text(x) for x in row] for row in matrix] for _, matrix in parts]
-        inputs = tuple(node for node, _ in parts)
-        at = self._add("linear", len(bias), inputs, precision, [_text(x) for x in bias], weights)
-        self.arrays[at] = [np.array([[float(x) for x in r] for r in m]) for _, m in parts]
-        return at
+        """The sum of matrix times value over `parts`, plus bias."""
+        numbers = [x for _, matrix in parts for row in matrix for x in row]
+        scale = lcm(*(x.denominator for x in numbers), *(x.denominator for x in bias))
+        if scale.bit_length() > MOST:
+            raise UnsupportedError(f"A certificate has no form for a scale of over {MOST} bits.")
+        rows = [[[int(x * scale) for x in row] for row in matrix] for _, matrix in parts]
+        inputs, constants = [value for value, _ in parts], [int(x * scale) for x in bias]
+        return self._add("linear", len(bias), inputs, precision, constants, scale, rows)
 
     def scaled(
         self,
@@ -62,32 +66,27 @@ class Network:
         precision: str = "exact",
     ) -> int:
         """The sum of nodes of one size, each entry times its own factor, plus bias."""
-        size = self._size(parts[0][0])
+        size = self.sizes[parts[0][0]]
         return self.linear(
             [(node, _diagonal(factors)) for node, factors in parts],
             bias or [Fraction(0)] * size,
             precision,
         )
 
-    def _size(self, node: int) -> int:
-        return int(self.nodes[node]["size"])
-
     def _add(
         self,
         kind: str,
         size: int,
-        inputs: tuple[int, ...] = (),
-        precision: str = "exact",
-        values: list[str] | None = None,
-        weights: list[list[list[str]]] | None = None,
-        first: int = 0,
+        inputs: list[int],
+        precision: str,
+        bias: list[int] | None = None,
+        scale: int = 1,
+        weights: list[list[list[int]]] | None = None,
     ) -> int:
-        record = {"kind": kind, "size": size, "inputs": list(inputs), "precision": precision}
-        self.nodes.append(
-            record | {"values": values or [], "weights": weights or [], "first": first}
-        )
-        self.arrays.append([])
-        return len(self.nodes) - 1
+        record = {"kind": kind, "inputs": inputs, "precision": precision, "scale": scale}
+        self.nodes.append(record | {"bias": bias or [], "weights": weights or []})
+        self.sizes.append(size)
+        return len(self.nodes)
 
 
 def lowered(graph: Graph) -> Network:
@@ -97,7 +96,7 @@ def lowered(graph: Graph) -> Network:
     for node in graph.nodes:
         placed.append(_placed(node, network, [placed[each] for each in node.inputs]))
     last = placed[-1]
-    if last != len(network.nodes) - 1:  # the checker reads the outputs off the last node
+    if last != len(network.nodes) or last == 0:  # the checker reads the outputs off the last node
         network.scaled([(last, _ones(graph.outputs))])
     return network
 
@@ -106,7 +105,7 @@ def _placed(node: Node, network: Network, came: list[int]) -> int:
     exact, one = node.precision == "exact", _ones(node.size)
     match node.kind:
         case "input":
-            return network.input(node.first, node.size)
+            return _chosen(network, node)
         case "linear":
             parts = [(at, _fractions(w)) for at, w in zip(came, node.weights, strict=True)]
             bias = [Fraction(0)] * node.size if node.bias is None else _entries(node.bias)
@@ -118,15 +117,15 @@ def _placed(node: Node, network: Network, came: list[int]) -> int:
             both = [(came[0], [slope] * node.size), (above, [1 - slope] * node.size)]
             return network.scaled(both, None, node.precision)
         case "cast":
-            return came[0] if exact else network.scaled([(came[0], one)], None, node.precision)
+            return came[0] if exact else network.apply("cast", came[0], node.precision)
         case "abs":
             above = network.apply("relu", came[0], "exact")
             return network.scaled([(above, _times(one, 2)), (came[0], _times(one, -1))])
         case "clip" if node.low is not None and node.high is not None:
             return _clip(network, _clip(network, came[0], node.low, 1), node.high, -1)
         case "divide" if node.divisor is not None:
-            values = [_text(x) for x in _entries(node.divisor)]
-            return network.apply("divide", came[0], node.precision, values)
+            factors = [1 / x for x in _entries(node.divisor)]
+            return network.scaled([(came[0], factors)], None, node.precision)
         case "max" | "min" if exact:
             sign = 1 if node.kind == "max" else -1
             less = network.scaled([(came[0], _times(one, sign)), (came[1], _times(one, -sign))])
@@ -134,10 +133,19 @@ def _placed(node: Node, network: Network, came: list[int]) -> int:
             return network.scaled([(came[1], one), (above, _times(one, sign))])
         case "product" if exact:
             return _product(network, came, one)
-        case kind if kind in (*CURVES, "square"):
+        case kind if kind in PLAIN:
             return network.apply(kind, came[0], node.precision)
         case _:
             raise UnsupportedError(f"A certificate has no form for a node of kind {node.kind!r}.")
+
+
+def _chosen(network: Network, node: Node) -> int:
+    """Entries of the input."""
+    if node.size == network.inputs:
+        return 0
+    chosen, every = range(node.first, node.first + node.size), range(network.inputs)
+    matrix = [[Fraction(int(i == j)) for j in every] for i in chosen]
+    return network.linear([(0, matrix)], [Fraction(0)] * node.size)
 
 
 def _clip(network: Network, node: int, limits: NDArray[np.float64], sign: int) -> int:
@@ -186,9 +194,3 @@ def _entries(values: NDArray[np.float64]) -> list[Fraction]:
 
 def _fractions(matrix: NDArray[np.float64]) -> list[list[Fraction]]:
     return [_entries(row) for row in matrix]
-
-
-def _text(value: Fraction) -> str:
-    """Hexadecimal where binary64 holds the number, a fraction otherwise."""
-    near = float(value)
-    return near.hex() if Fraction(near) == value else str(value)

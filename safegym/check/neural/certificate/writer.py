@@ -12,11 +12,11 @@ import numpy as np
 
 from safegym.check.neural.certificate import checker
 from safegym.check.neural.certificate.checking import check_certificate
-from safegym.check.neural.certificate.growing import Growing, UncertifiedError
+from safegym.check.neural.certificate.growing import Growing, UncertifiedError, region_record
 from safegym.check.neural.certificate.lowering import Network, lowered
 from safegym.check.neural.certificate.report import CertificateReport
 from safegym.check.neural.outcome import SearchOutcome
-from safegym.check.neural.problem import HalfSpace, Problem
+from safegym.check.neural.problem import Problem
 from safegym.errors import SafegymError, UnsupportedError
 from safegym.version import __version__
 
@@ -36,8 +36,8 @@ def write_certificate(
 ) -> CertificateReport:
     """A folder with verdict.json, network.json and tree.jsonl that prove the problem.
 
-    outcome: of `search(problem, keep_tree=True)`, and PROVED. The bounds of every leaf are found
-    again as dyadic numbers, and a box is split further where that loses the margin. The checker
+    outcome: of `search(problem, keep_tree=True)`, and PROVED. A box of its is split further where
+    the checker's own bounds need it. The checker
     then reads what was written. timeout: seconds, for both. A proof that cannot be certified gives
     PROVED_UNCERTIFIED with the reason, and an empty folder.
 
@@ -69,21 +69,14 @@ def write_certificate(
 
 def statement_of(problem: Problem, claim_text: str, policy_digest: str) -> dict[str, Any]:
     """What a certificate of the problem states; the same problem gives the same bytes."""
-    region, network = problem.region, network_text(problem)
+    network = network_text(problem)
     return {
-        "claim": {
-            "sha256": hashlib.sha256(claim_text.encode()).hexdigest(),
-            "text": claim_text,
-        },
+        "claim": claim_text,
         "clauses": [[[each.output, each.strict] for each in clause] for clause in problem.clauses],
         "format": FORMAT,
         "network_sha256": hashlib.sha256(network).hexdigest(),
         "policy": policy_digest,
-        "region": {
-            "cuts": [_cut(cut) for cut in region.cuts],
-            "high": [str(x) for x in region.high],
-            "low": [str(x) for x in region.low],
-        },
+        "region": region_record(problem.region),
         "semantics": problem.semantics,
     }
 
@@ -109,8 +102,9 @@ def _write(
     network: Network = lowered(problem.graph)
     (place / "network.json").write_bytes(checker.written(network.document()))
     seen = hashlib.sha256()
+    growing = Growing(problem, network, timeout)
     with (place / "tree.jsonl").open("wb") as file:
-        for line in Growing(problem, network, timeout).lines(outcome.trees):
+        for line in growing.lines(outcome.trees):
             text = checker.written(line)
             seen.update(text)
             file.write(text)
@@ -129,7 +123,3 @@ def _write(
         "tree_sha256": seen.hexdigest(),
     }
     (place / "verdict.json").write_bytes(checker.written(verdict))
-
-
-def _cut(cut: HalfSpace) -> list[str]:
-    return [*(str(x) for x in cut.coefficients), str(cut.bound)]

@@ -96,7 +96,9 @@ def _imported(
         raise UnsupportedError(
             f"A {kind.__name__} hides its network; pass the model itself, or safegym.freeze(model)."
         )
-    raise UnsupportedError(f"A {kind.__name__} has no graph; supported is {SUPPORTED}.")
+    saved = issubclass(kind, str | Path)
+    loaded = " Load a saved one: safegym.load_policy(path)." if saved else ""
+    raise UnsupportedError(f"A {kind.__name__} has no graph; supported is {SUPPORTED}.{loaded}")
 
 
 def _comes_from(kind: type[Any], package: str) -> bool:

@@ -15,6 +15,7 @@ from safegym.errors import PolicyError, UnsupportedError
 LEAST = 1000
 """Fewest observations that are compared."""
 _BATCH = 512
+"""Observations whose bounds are computed at once."""
 Batch = NDArray[np.float64]
 
 

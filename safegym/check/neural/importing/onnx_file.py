@@ -13,6 +13,7 @@ INSTALL = "pip install 'safegym[onnx]'"
 MAX_BYTES = 256 << 20
 """Largest file that is read: 256 MiB."""
 MAX_NODES = 10_000
+"""Most nodes of a model that is read."""
 OPSETS = range(7, 26)
 """Versions of the standard operators that are read."""
 

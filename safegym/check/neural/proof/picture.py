@@ -14,14 +14,16 @@ from safegym.errors import UnsupportedError
 if TYPE_CHECKING:
     from safegym.check.neural.proof.result import Proof
 
-WIDTH = 640.0
+WIDTH, HEIGHT = 640.0, 420.0
+"""Of the picture, and of its frame over two inputs, pixels."""
 LEFT, RIGHT, TOP = 82.0, 24.0, 80.0
-HEIGHT = 420.0
+"""Room around the frame, pixels."""
 FLAT = 70.0
 """Height of a picture over one input, pixels."""
 HEAD_LETTER = 12.0
 """Room for a bold capital of the heading, the widest of common fonts, pixels."""
 MOST_CELLS = 200_000
+"""Boxes of a section that are drawn, at most."""
 WHOLE = Tree((Leaf("open"),))
 ORDER: tuple[Fate, ...] = ("proved", "outside", "unknown", "violated")
 LOOKS: Mapping[Fate, tuple[str, str]] = {

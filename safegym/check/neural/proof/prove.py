@@ -63,15 +63,10 @@ def prove(
 
     Raises UnsupportedError or PolicyError for what cannot be asked, with what can.
     """
-    check_limits(timeout, workers, boxes)
-    check_solver(second_opinion)
-    folder = None if certificate is None else Path(certificate)
-    if folder is not None:
-        check_folder(folder)
+    limits, folder = checked(timeout, workers, boxes, second_opinion, certificate)
     _tell(stage, "reading the policy and comparing it with its graph")
     graph = graph_of(policy, samples=samples)
     question = asked(graph, claim, region, fields, semantics)
-    limits = {"timeout": timeout, "workers": workers, "boxes": boxes}
     return prove_question(
         question,
         graph,
@@ -283,7 +278,23 @@ def named_text(question: Question) -> str:
     return f"{question.text} with {named}" if named else question.text
 
 
-def check_limits(timeout: float, workers: int, boxes: int | None) -> None:
+def checked(
+    timeout: float,
+    workers: int,
+    boxes: int | None,
+    second_opinion: str | None,
+    certificate: str | Path | None,
+) -> tuple[dict[str, Any], Path | None]:
+    """The limits, and the certificate's folder. Raises UnsupportedError for what has no sense."""
+    _check_limits(timeout, workers, boxes)
+    check_solver(second_opinion)
+    folder = None if certificate is None else Path(certificate)
+    if folder is not None:
+        check_folder(folder)
+    return {"timeout": timeout, "workers": workers, "boxes": boxes}, folder
+
+
+def _check_limits(timeout: float, workers: int, boxes: int | None) -> None:
     """Raises UnsupportedError for limits that are none."""
     seconds: Any = timeout
     if not isinstance(seconds, Real) or not 0 < float(seconds) < inf:

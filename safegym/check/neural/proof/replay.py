@@ -18,9 +18,12 @@ from safegym.check.neural.property.question import Question, Vectors
 from safegym.errors import PolicyError
 
 Rows = NDArray[np.float64]
-MOST_ROUNDED = 8
-MOST_AROUND = 32
+MOST_ROUNDED, MOST_AROUND = 8, 32
+"""Binary32 points tried: those next to a candidate, and the worst of those around it."""
 MOST_EXACT = 3
+"""Points of equal weight that are also run in exact arithmetic."""
+MOST_WEIGHT = 3
+"""`_weight` of a point on which the deployed policy and its graph both fail."""
 
 
 def witness_of(
@@ -95,9 +98,6 @@ def _candidates(problem: Problem, point: NDArray[np.float64]) -> Iterator[NDArra
         worst = np.minimum(worst, np.max(literals, axis=0))
     for at in np.argsort(worst, kind="stable")[:MOST_AROUND]:
         yield around[int(at)]
-
-
-MOST_WEIGHT = 3
 
 
 def _weight(found: _Inferred) -> int:

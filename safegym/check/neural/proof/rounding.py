@@ -10,6 +10,7 @@ from safegym.check.neural.problem import Region
 
 TRIES = 64
 NEIGHBOURS = 256
+"""Points drawn around one, at most."""
 
 
 def rounded(

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from safegym.check.neural.policy import PolicyGraph
 from safegym.check.neural.problem import Semantics
-from safegym.check.neural.proof.certifying import check_folder
-from safegym.check.neural.proof.opinions import check_solver
-from safegym.check.neural.proof.prove import Listener, check_limits, prove_question
+from safegym.check.neural.proof.prove import Listener, checked, prove_question
 from safegym.check.neural.proof.result import Proof
 from safegym.check.neural.property.layout import layout_of
 from safegym.check.neural.property.question import Question, Vectors
@@ -38,18 +36,14 @@ def prove_vnnlib(
     """
     from safegym.check.neural.importing import onnx_graph
 
-    check_limits(timeout, workers, boxes)
-    check_solver(second_opinion)
-    folder = None if certificate is None else Path(certificate)
-    if folder is not None:
-        check_folder(folder)
+    limits, folder = checked(timeout, workers, boxes, second_opinion, certificate)
     if stage is not None:
         stage("reading the network")
     graph = onnx_graph(onnx)
     return prove_question(
         question_of_vnnlib(graph, Path(vnnlib), semantics),
         graph,
-        limits={"timeout": timeout, "workers": workers, "boxes": boxes},
+        limits=limits,
         folder=folder,
         listener=listener,
         keep_tree=keep_tree,

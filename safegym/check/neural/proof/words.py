@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from safegym.check.neural.proof.result import Proof, SolverAnswer
 
 MOST_NAMED = 8
+"""Entries that are listed before the rest is only counted."""
 PLACES = 9
+"""Significant digits of a number that is shown."""
 ABOUT = "\N{ALMOST EQUAL TO}"
 """Before a number that is rounded for reading; a certificate holds it exactly."""
 
@@ -119,8 +121,12 @@ def _vector(row: Sequence[float]) -> str:
 
 
 def shares_words(shares: Shares) -> str:
-    """Shares of a volume; that of boxes with a violation only where there is one."""
-    failed = f"{percent(shares.violated)} in boxes with a violation, " if shares.violated else ""
+    """Shares of a volume; that of boxes in violation only where there is one."""
+    failed = (
+        f"{percent(shares.violated)} in boxes that violate it throughout, "
+        if shares.violated
+        else ""
+    )
     return f"{percent(shares.proved)} proved, {failed}{percent(shares.unknown, up=True)} open"
 
 

@@ -9,8 +9,8 @@ from safegym.formula.interning import postorder
 from safegym.formula.nodes import OPPOSITE, And, Atom, Boolean, Or
 
 AtomClause = frozenset[Atom]
-MOST_CLAUSES = 512
-MOST_LITERALS = 8192
+MOST_CLAUSES, MOST_LITERALS = 512, 8192
+"""Of a whole property, at most."""
 MOST_JOINED = 2048
 """Clauses that joining two sides may give before those implied by others are dropped."""
 

@@ -23,7 +23,9 @@ WHERE = "where"
 Box = Mapping[Any, Any]
 RegionInput = Region | Box | Formula | str | Sequence[Any] | None
 LARGEST_FILE = 2**20
+"""Bytes of a file of regions, at most."""
 MOST_PARTS = 1000
+"""Boxes of a union, at most."""
 
 
 def regions_of(

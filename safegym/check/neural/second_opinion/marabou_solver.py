@@ -6,7 +6,6 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from safegym.check.neural.certificate.checker import number
 from safegym.check.neural.certificate.lowering import Network, lowered
 from safegym.check.neural.problem import Clause, Problem
 from safegym.check.neural.second_opinion.opinion import Opinion, violates
@@ -56,13 +55,10 @@ def _inside(problem: Problem, values: list[float]) -> tuple[Fraction, ...]:
 def _query(core: Any, problem: Problem, network: Network, clause: Clause) -> tuple[Any, list[int]]:
     """The region and every literal of a clause broken."""
     query, count = core.InputQuery(), network.inputs
-    placed: list[list[int]] = []
     inputs, equations, relus = list(range(count)), list[Any](), list[tuple[int, int]]()
-    for record in network.nodes:
-        size, kind = int(record["size"]), record["kind"]
-        if kind == "input":
-            placed.append(inputs[record["first"] : record["first"] + size])
-            continue
+    placed: list[list[int]] = [inputs]
+    for record, size in zip(network.nodes, network.sizes[1:], strict=True):
+        kind, scale = record["kind"], record["scale"]
         made = list(range(count, count + size))
         count += size
         came = [placed[i] for i in record["inputs"]]
@@ -71,11 +67,11 @@ def _query(core: Any, problem: Problem, network: Network, clause: Clause) -> tup
                 relus.append((came[0][j], at))
                 continue
             if kind == "linear":
-                weights = [number(x) for matrix in record["weights"] for x in matrix[j]]
-                terms, constant = [x for part in came for x in part], number(record["values"][j])
-            elif kind == "divide":
-                weights, terms = [1 / number(record["values"][j])], [came[0][j]]
-                constant = Fraction(0)
+                weights = [Fraction(x, scale) for matrix in record["weights"] for x in matrix[j]]
+                terms = [x for part in came for x in part]
+                constant = Fraction(record["bias"][j], scale)
+            elif kind == "cast":
+                weights, terms, constant = [Fraction(1)], [came[0][j]], Fraction(0)
             else:
                 raise UnsupportedError(f"a node of kind {kind!r} is not piecewise linear")
             equations.append((weights, terms, at, constant))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from safegym.check.neural.certificate.checker import number
 from safegym.check.neural.certificate.lowering import lowered
 from safegym.check.neural.problem import Problem
 from safegym.errors import UnsupportedError
@@ -27,9 +26,9 @@ def _lines(problem: Problem) -> Iterator[str]:
     names = [f"x{at}" for at in range(network.inputs)]
     for cut in region.cuts:
         yield f"(assert (<= {_sum(cut.coefficients, names, Fraction(0))} {_number(cut.bound)}))"
-    placed: list[list[str]] = []
+    placed: list[list[str]] = [names]
     for k, record in enumerate(network.nodes):
-        made, lines = _node(k, record, placed, names)
+        made, lines = _node(k, record, placed, network.sizes[k + 1])
         yield from lines
         placed.append(made)
     outputs = placed[-1]
@@ -43,25 +42,24 @@ def _lines(problem: Problem) -> Iterator[str]:
 
 
 def _node(
-    k: int, record: dict[str, Any], placed: list[list[str]], names: list[str]
+    k: int, record: dict[str, Any], placed: list[list[str]], size: int
 ) -> tuple[list[str], list[str]]:
-    size, lines = record["size"], list[str]()
-    if record["kind"] == "input":
-        return names[record["first"] : record["first"] + size], lines
+    lines = list[str]()
     made = [f"n{k}_{j}" for j in range(size)]
     lines += [f"(declare-const {name} Real)" for name in made]
     came = [placed[i] for i in record["inputs"]]
     for j, name in enumerate(made):
         if record["kind"] == "linear":
-            weights = [number(x) for matrix in record["weights"] for x in matrix[j]]
+            scale = record["scale"]
+            weights = [Fraction(x, scale) for matrix in record["weights"] for x in matrix[j]]
             terms = [each for part in came for each in part]
-            lines.append(f"(assert (= {name} {_sum(weights, terms, number(record['values'][j]))}))")
+            constant = Fraction(record["bias"][j], scale)
+            lines.append(f"(assert (= {name} {_sum(weights, terms, constant)}))")
         elif record["kind"] == "relu":
             z = came[0][j]
             lines.append(f"(assert (ite (>= {z} 0) (= {name} {z}) (= {name} 0)))")
-        elif record["kind"] == "divide":
-            factor = _number(1 / number(record["values"][j]))
-            lines.append(f"(assert (= {name} (* {factor} {came[0][j]})))")
+        elif record["kind"] == "cast":
+            lines.append(f"(assert (= {name} {came[0][j]}))")
         else:
             raise UnsupportedError(f"a node of kind {record['kind']!r} is not piecewise linear")
     return made, lines

@@ -12,6 +12,7 @@ from safegym.errors import FormulaError, UnsupportedError
 Variable = tuple[Literal["input", "output"], int]
 ZERO, ONE, MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
 _MAX_BITS = 20_000
+"""Bits of a numerator or denominator, at most."""
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 

@@ -8,6 +8,7 @@ from safegym.errors import FormulaError
 MAX_CHARACTERS = 32 << 20
 """Longest text that is read: 32 million characters."""
 MAX_DEPTH = 200
+"""Parentheses within each other, at most."""
 MAX_WORD = 2000
 """Longest word that is read; a number has no more digits than that."""
 _TOKEN = re.compile(r'\(|\)|\[|\]|,|"[^"\n]*"|[^\s()\[\],;"]+|;[^\n\r]*|"')

@@ -9,6 +9,7 @@ from safegym.errors import UnsupportedError
 MAX_ALTERNATIVES = 20_000
 """Most alternatives that one property may have."""
 _MAX_CONDITIONS = 1_000_000
+"""Most conditions of all alternatives together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ Version = Literal["1.0", "2.0"]
 Element = Literal["float32", "float64", "Real"]
 """Type of the tensors that version 2.0 declares: that of the ONNX model."""
 _MAX_DIGITS = 1900
+"""Decimal digits of a number that is written, at most; the reader takes words a little longer."""
 
 
 def write_vnnlib(

@@ -10,6 +10,7 @@ from safegym.check.neural.bounds.rounding import LIBRARY, TINY, UNIT, Array
 _FARTHEST = 24.0
 """Beyond this |x| binary64's tanh is 1; a tangent point is not sought farther out."""
 _CELLS = 8192
+"""Cells of the table of touching points."""
 _DERIVATIVE = 2.0**-48
 """Above the absolute error of 1 - tanh(x)**2 as computed."""
 
