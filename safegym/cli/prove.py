@@ -224,8 +224,9 @@ def _with_inputs(source: Any, named: dict[str, int | str], over: str) -> Any:
 
     graph = graph_of(source)
     layout = layout_of(graph, named)
-    known = [layout.name((OBSERVATION, at)) for at in range(layout.observations)]
-    _check_over(over, [*known, *(f"risen {name}" for name in known)], ", ".join(known))
+    named_as = [layout.name((OBSERVATION, at)) for at in range(layout.observations)]
+    known = [*named_as, *(f"{OBSERVATION}[{at}]" for at in range(layout.observations))]
+    _check_over(over, [*known, *(f"risen {name}" for name in known)], ", ".join(named_as))
     return graph
 
 

@@ -77,19 +77,19 @@ def check_model(
     misfits, and for an empty initial region. Source of k-induction: Sheeran, Singh and Stalmarck,
     Checking safety properties using induction and a SAT-solver (2000).
     """
-    if not isinstance(dynamics, Dynamics):
-        raise UnsupportedError(
-            f"A {type(dynamics).__name__} is no declared plant; pass Dynamics, such as "
-            "find_model(NAME).dynamics."
-        )
-    _check_numbers(steps, timeout, semantics)
+    _check_given(dynamics, steps, timeout, semantics)
     with LOCK:
         job = _Job(dynamics, policy, claim, initial, steps, timeout, semantics, lemma)
         job.export = None if smtlib is None else SmtLib(smtlib)
         return job.run(method)
 
 
-def _check_numbers(steps: Any, timeout: Any, semantics: Any) -> None:
+def _check_given(dynamics: object, steps: Any, timeout: Any, semantics: Any) -> None:
+    if not isinstance(dynamics, Dynamics):
+        raise UnsupportedError(
+            f"A {type(dynamics).__name__} is no declared plant; pass Dynamics, such as "
+            "find_model(NAME).dynamics."
+        )
     if isinstance(steps, bool) or not isinstance(steps, Integral) or steps < 1:
         raise UnsupportedError(f"steps= is a whole number of steps from 1, found {steps!r}.")
     if not isinstance(timeout, Real) or timeout != timeout:

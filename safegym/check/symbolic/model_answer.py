@@ -5,6 +5,7 @@ from typing import Any, Literal, NoReturn
 
 from safegym.trace.model import Trace
 from safegym.verdict import Evidence, Status, Verdict
+from safegym.version import __version__
 
 ModelResult = Literal["PROVED", "VIOLATED", "UNKNOWN"]
 ModelSemantics = Literal["real", "deployed float32"]
@@ -87,6 +88,7 @@ class ModelAnswer:
             self.status,
             method=f"z3, {self.semantics}: {self.standing}",
             assumptions=self.assumptions,
+            versions={"safegym": __version__},
         )
 
     def to_json(self) -> dict[str, Any]:

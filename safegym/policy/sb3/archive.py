@@ -28,7 +28,8 @@ def load_zip(
         raise PolicyError(
             f"{path} is a stable-baselines3 zip; it holds pickles and loading it can run any code. "
             f"If you trust where it came from: load_zip({str(path)!r}, algorithm={algorithm!r}, "
-            "trust_pickle=True), and keep what `save` then writes."
+            "trust_pickle=True), on the command line --trust-pickle, and keep what `save` then "
+            "writes."
         )
     if algorithm not in ALGORITHMS:
         raise PolicyError(f"Unknown algorithm {algorithm!r}; use one of {', '.join(ALGORITHMS)}.")

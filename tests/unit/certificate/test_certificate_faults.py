@@ -164,7 +164,7 @@ def test_changed_strictness_or_semantics_is_another_statement(sound: Path, tmp_p
     for name, change in (("loose", loose), ("real", real), ("another", another)):
         changed = planted(sound, tmp_path / name, statement=change)
         assert checker.check(changed)["statement_sha256"] != digest
-        refused(changed, "the certificate of another statement", digest)
+        refused(changed, "it proves another statement", digest)
 
 
 def test_the_last_bit_of_one_weight_is_another_network(sound: Path, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_the_checker_runs_alone_in_an_empty_folder(tmp_path: Path) -> None:
     assert '"statement_sha256"' in done.stdout
     wrong = subprocess.run([*command, "0" * 64], cwd=alone, capture_output=True, text=True)
     assert wrong.returncode == 1
-    assert "refused: it is the certificate of another statement" in wrong.stderr
+    assert "refused: it proves another statement" in wrong.stderr
 
 
 def test_the_checker_imports_nothing_but_the_standard_library_and_flint() -> None:

@@ -225,6 +225,11 @@ def test_a_picture_is_drawn_over_the_named_inputs(
     assert "the same input" in said(capsys)
     assert run([*command[:-1], str(tmp_path / "proof.png")]) == 2
     assert "write --plot" in said(capsys)
+    named = ["--field", "gap=obs[0]", "--over"]
+    assert run([*command, *named, "obs[0],obs[1]"]) == 1  # an entry keeps its plain name too
+    assert "over obs[0] and obs[1]" in said(capsys)
+    assert run([*command, *named, "gap,gop"]) == 2
+    assert "'gop' is no input; there are gap, obs[1]" in said(capsys)
 
 
 def test_fields_and_linear_constraints_are_read(

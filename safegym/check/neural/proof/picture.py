@@ -9,6 +9,7 @@ from safegym.check.neural.outcome import Leaf, Tree
 from safegym.check.neural.proof.refine import refined
 from safegym.check.neural.proof.section import Cell, Fate, cells
 from safegym.check.neural.proof.words import percent, witness_words
+from safegym.check.neural.property.layout import OBSERVATION
 from safegym.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -236,8 +237,10 @@ def _point(proof: "Proof") -> list[float]:
 def _input(proof: "Proof", name: str | int) -> int:
     if isinstance(name, int) and 0 <= name < len(proof.names):
         return name
-    if isinstance(name, str) and name in proof.names:
-        return proof.names.index(name)
+    unnamed = tuple(f"{OBSERVATION}[{at}]" for at in range(len(proof.names)))
+    for names in (tuple(proof.names), unnamed):
+        if isinstance(name, str) and name in names:
+            return names.index(name)
     raise UnsupportedError(
         f"{name!r:.60} is no input of this proof; its inputs: {', '.join(proof.names)[:300]}."
     )

@@ -11,6 +11,7 @@ from safegym.check.neural.problem import Problem, Semantics
 from safegym.check.neural.proof.witness import Witness
 from safegym.check.neural.proof.words import region_words
 from safegym.verdict import Evidence, Status
+from safegym.version import __version__
 
 ProofResult = Literal["PROVED", "VIOLATED", "VIOLATED_WITHIN_TOLERANCE", "UNKNOWN"]
 STATUS: dict[ProofResult, Status] = {
@@ -144,6 +145,7 @@ class Proof:
             self.status,
             method=f"branch and bound over linear bounds, {self.semantics}: {self.standing}",
             assumptions=self.assumptions,
+            versions={"safegym": __version__},
         )
 
     def svg(self, x: str | int = 0, y: str | int | None = 1, **options: Any) -> str:

@@ -89,7 +89,8 @@ class Layout:
         raise UnsupportedError(
             f"{name[:60]!r} is no entry of this policy's observation or action; write "
             f"{_entries(OBSERVATION, self.observations)}, {_entries(ACTION, self.actions)}{named}."
-            f'{meant} Other names need a field each: fields={{"{_safe(name)}": "obs[0]"}}.'
+            f'{meant} Other names need a field each: fields={{"{_safe(name)}": "obs[0]"}}, on the '
+            f"command line --field {_safe(name)}=obs[0]."
         )
 
 

@@ -166,7 +166,7 @@ def _boxed(
         if least > most:
             raise UnsupportedError(
                 f"The region is empty: {name} is to lie from {_text(least)} up to {_text(most)}; "
-                f'write "{name}": ({_text(most)}, {_text(least)}).'
+                f'write "{name}": ({_text(most)}, {_text(least)}), or drop one of the limits.'
             )
         lows.append(_within(least, space, name))
         highs.append(_within(most, space, name))
@@ -187,9 +187,11 @@ def _check_limited(
     if open_ended:
         line = ", ".join(f'"{name}": (-1, 1)' for name in open_ended[:3])
         more = ", ..." if open_ended[3:] else ""
+        typed = " ".join(f'--region "{name}=-1..1"' for name in open_ended[:3])
         raise UnsupportedError(
             f"The observation space has no finite limits for {', '.join(open_ended)[:200]}, so "
-            f"the region must give them: region={{{line}{more}}}."
+            f"the region must give them: region={{{line}{more}}}, on the command line "
+            f"{typed}{more}."
         )
 
 
