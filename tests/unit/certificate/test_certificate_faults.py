@@ -18,7 +18,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return certify(tmp_path_factory.mktemp("sound") / "certificate", problem)
 
 
-def refused(folder: Path, message: str, expected: str = "") -> None:
+def refused(folder: Path, message: str, expected: str | None = None) -> None:
     with pytest.raises(checker.Refused, match=message):
         checker.check(folder, expected)
 

@@ -139,7 +139,7 @@ def test_a_region_cut_by_half_spaces_has_leaves_outside(tmp_path: Path) -> None:
     def cut_dropped(statement: dict[str, Any]) -> None:
         statement["region"]["cuts"] = []
 
-    with pytest.raises(checker.Refused):
+    with pytest.raises(checker.Refused, match="no such cut"):
         checker.check(planted(tmp_path / "c", tmp_path / "d", statement=cut_dropped))
 
 
@@ -255,7 +255,7 @@ def test_resealed_random_trees_never_prove_what_is_false(tmp_path: Path) -> None
                 line["data"] = [[[int(random.integers(2)), int(random.integers(-3, 9))]], []]
 
     for trial in range(25):
-        with pytest.raises(checker.Refused):
+        with pytest.raises(checker.Refused, match=r"^tree\.jsonl line \d+: "):
             checker.check(planted(folder, tmp_path / str(trial), tree=shaken, network=false))
 
 

@@ -16,8 +16,11 @@ class CertificateError(SafegymError):
     """A certificate does not prove its statement; the message names the fault."""
 
 
-def check_certificate(folder: str | os.PathLike[str], *, statement: str = "") -> CheckReport:
-    """What a certificate proves. statement: the digest of the statement that it must prove.
+def check_certificate(
+    folder: str | os.PathLike[str], *, statement: str | None = None
+) -> CheckReport:
+    """What a certificate proves. statement: the digest of the statement that it must prove; without
+    one, compare the report's with the one that you expect.
 
     Raises CertificateError, with the fault in words, for a certificate that does not hold.
     """

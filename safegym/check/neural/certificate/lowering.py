@@ -20,6 +20,8 @@ Record = dict[str, Any]
 PLAIN = ("relu", "square", "tanh", "sigmoid", "sin", "cos")
 MOST = 4000
 """Bits of a node's scale; Python reads integers of up to 4300 digits."""
+LARGEST = 2.0**120
+"""Of a divisor that a deployed program rounds; binary32 would hold the next ones as infinite."""
 
 
 @dataclass(slots=True)
@@ -124,8 +126,7 @@ def _placed(node: Node, network: Network, came: list[int]) -> int:
         case "clip" if node.low is not None and node.high is not None:
             return _clip(network, _clip(network, came[0], node.low, 1), node.high, -1)
         case "divide" if node.divisor is not None:
-            factors = [1 / x for x in _entries(node.divisor)]
-            return network.scaled([(came[0], factors)], None, node.precision)
+            return _divided(network, came[0], node.divisor, node.precision)
         case "max" | "min" if exact:
             sign = 1 if node.kind == "max" else -1
             less = network.scaled([(came[0], _times(one, sign)), (came[1], _times(one, -sign))])
@@ -146,6 +147,15 @@ def _chosen(network: Network, node: Node) -> int:
     chosen, every = range(node.first, node.first + node.size), range(network.inputs)
     matrix = [[Fraction(int(i == j)) for j in every] for i in chosen]
     return network.linear([(0, matrix)], [Fraction(0)] * node.size)
+
+
+def _divided(network: Network, node: int, divisor: NDArray[np.float64], precision: str) -> int:
+    """Each entry over its own number."""
+    if precision != "exact" and divisor.max() >= LARGEST:
+        raise UnsupportedError(
+            f"A certificate has no form for a division by {divisor.max():g} in {precision}."
+        )
+    return network.scaled([(node, [1 / x for x in _entries(divisor)])], None, precision)
 
 
 def _clip(network: Network, node: int, limits: NDArray[np.float64], sign: int) -> int:
