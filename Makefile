@@ -49,10 +49,10 @@ types: install-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 fast: install-test
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" tests
 
 slow: install-test
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m slow tests
 
 packages: install-test
 	$(BIN)/python tests/packages.py
