@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
@@ -37,11 +38,18 @@ def _form(value: Any, what: str) -> Any:
         return [_form(item, what) for item in value]
     if isinstance(value, dict):
         return ["dict", *(_form(pair, what) for pair in value.items())]
+    if is_dataclass(value) and not isinstance(value, type) and _is_frozen(value):
+        pairs = [(each.name, _form(getattr(value, each.name), what)) for each in fields(value)]
+        return ["value", _name(type(value)), *pairs]
     if isinstance(value, ModuleType):
         return f"module {value.__name__}"
     if callable(value):
         return identity_of(value, what)
     raise _unstable(value, what)
+
+
+def _is_frozen(value: Any) -> bool:
+    return bool(type(value).__dataclass_params__.frozen)
 
 
 def _name(inner: Any) -> str:
@@ -51,6 +59,6 @@ def _name(inner: Any) -> str:
 def _unstable(value: Any, what: str) -> ScenarioError:
     return ScenarioError(
         f"{what} carries a {type(value).__name__} ({value!r:.80}), which has no stable form, so "
-        "the scenario has no digest; pass numbers, text, lists or functions and build the "
-        "rest inside."
+        "the scenario has no digest; pass numbers, text, lists, frozen dataclasses or functions "
+        "and build the rest inside."
     )

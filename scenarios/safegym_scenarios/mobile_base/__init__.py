@@ -1,0 +1,6 @@
+"""Mobile bases: names mobile/....
+
+`NAMES` is data alone, so that listing scenarios imports no simulator.
+"""
+
+NAMES: tuple[str, ...] = ()

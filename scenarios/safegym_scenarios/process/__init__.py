@@ -1,0 +1,6 @@
+"""Tanks and process loops: names process/....
+
+`NAMES` is data alone, so that listing scenarios imports no simulator.
+"""
+
+NAMES: tuple[str, ...] = ()

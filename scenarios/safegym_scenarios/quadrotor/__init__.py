@@ -1,0 +1,6 @@
+"""Quadrotors: names drone/....
+
+`NAMES` is data alone, so that listing scenarios imports no simulator.
+"""
+
+NAMES: tuple[str, ...] = ()

@@ -1,0 +1,6 @@
+"""Road vehicles: names vehicle/....
+
+`NAMES` is data alone, so that listing scenarios imports no simulator.
+"""
+
+NAMES: tuple[str, ...] = ()
