@@ -1,0 +1,1 @@
+"""What our own MuJoCo scenes share: looks, faults and pushes, the environment, the spec."""
