@@ -8,6 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from safegym.errors import ScenarioError
+from safegym.formula.terms import Signal
 
 _PLAIN = (str, bytes, bool, int, float, type(None))
 
@@ -41,6 +42,10 @@ def _form(value: Any, what: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type) and _is_frozen(value):
         pairs = [(each.name, _form(getattr(value, each.name), what)) for each in fields(value)]
         return ["value", _name(type(value)), *pairs]
+    if isinstance(value, Signal):
+        numbers = [value.scale, value.max_rate, value.bounds]
+        shape = [value.name, value.unit, list(value.shape), value.hold]
+        return ["signal", *_form(shape, what), *_form(numbers, what)]
     if isinstance(value, ModuleType):
         return f"module {value.__name__}"
     if callable(value):
