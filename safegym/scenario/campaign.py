@@ -19,7 +19,7 @@ LOOK_AHEAD = 256
 """Episodes that may be started past the one that is due, unless the copies need more."""
 LOST_AT_FIRST = 8
 """A campaign whose first episodes, as many as this, are all lost has a fault of its own."""
-EngineName = Literal["processes", "ray"]
+EngineName = Literal["processes", "ray", "rollout"]
 
 
 class Engine(Protocol):
@@ -62,7 +62,9 @@ class Campaign:
     copies: environments stepped together, at most the policy's width. workers: processes; the
     traces are the same with any number. first_index: index of the first episode. episodes: how
     many to run at most, None for no limit. engine: "processes" for worker processes even where
-    workers is 1, "ray" for the nodes of a Ray cluster (`[ray]` extra), None for what workers says.
+    workers is 1, "ray" for the nodes of a Ray cluster (`[ray]` extra), "rollout" for
+    `mujoco.rollout` in this process where the scenario declares one (workers are then threads of
+    the physics), None for what workers says.
     episode_seconds: what an episode may take of its environment's reset and steps in all; needs
     worker processes, which it brings. Wall-clock time: choose it many times larger than an episode
     takes, since a machine that is busy can be slow.
@@ -98,8 +100,10 @@ class Campaign:
                 "A campaign needs workers >= 1, copies >= 1, first_index >= 0 and episodes >= 0, "
                 f"found {workers}, {copies}, {first_index} and {episodes}."
             )
-        if engine not in (None, "processes", "ray"):
-            raise ScenarioError(f'engine is {engine!r}; write "processes", "ray", or nothing.')
+        if engine not in (None, "processes", "ray", "rollout"):
+            raise ScenarioError(
+                f'engine is {engine!r}; write "processes", "ray", "rollout", or nothing.'
+            )
         if episode_seconds is not None and not 0.0 < episode_seconds < inf:
             raise ScenarioError(
                 f"episode_seconds is {episode_seconds}; give seconds above 0, or None for no limit."
@@ -224,6 +228,10 @@ class Campaign:
             from safegym.scenario.ray_engine import RayEngine
 
             return RayEngine(*where, episode_seconds=self._seconds)
+        if self._engine_name == "rollout":
+            from safegym.scenario.rollouts.engine import RolloutEngine
+
+            return RolloutEngine(*where, episode_seconds=self._seconds)
         from safegym.scenario.workers import Pool
 
         return Pool(*where, episode_seconds=self._seconds)

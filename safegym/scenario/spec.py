@@ -16,6 +16,7 @@ from safegym.scenario.declaration import declaration_issues
 from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.fingerprint import scenario_digest, versions_of
 from safegym.scenario.model import DifferentiableModel
+from safegym.scenario.rollouts.declaration import Rollout
 from safegym.trace.model import Clock
 
 Environment = gym.Env[Any, Any]
@@ -66,6 +67,7 @@ class ScenarioSpec:
     whose version decides it too. training: hyperparameters that train well here, as plain data for
     `TrainSettings.of`; not in the digest. can_run_tail: whether the simulator goes on past the
     horizon. model: the same dynamics as differentiable functions, if there are; not in the digest.
+    rollout: its physics for `mujoco.rollout`, if that is all there is to it; not in the digest.
     options: further option names that its reset reads; others are refused. Not in the digest.
 
     digest: over code, assets, parameters, faults, disturbances, signals, claims, clock, horizon,
@@ -93,6 +95,7 @@ class ScenarioSpec:
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
     can_run_tail: bool = True
     model: DifferentiableModel | None = None
+    rollout: Rollout | None = None
     options: tuple[str, ...] = ()
     pack: str = "core"
     digest: str = field(init=False)
