@@ -42,6 +42,7 @@ lint: install-test
 	$(BIN)/python -m safegym_predicates.lock --check
 	$(BIN)/python -m safegym.trace.manifest traces --check
 	$(BIN)/python -m safegym.check.matrix --check
+	$(BIN)/python -m safegym.scenario.lock --check
 	$(BIN)/python -m safegym.scenario.tables docs/reference/scenarios.md --check
 
 types: install-test
@@ -62,3 +63,13 @@ pythons: install-test
 
 clean:
 	rm -rf $(VENV) dist build
+
+# Each pack of scenarios in an environment of its own: their simulators do not agree on versions.
+PACK ?= highway
+PACK_VENV := .venv-$(PACK)
+
+.PHONY: pack
+pack:
+	$(PYTHON) -m venv $(PACK_VENV)
+	$(PACK_VENV)/bin/python -m pip install --quiet --editable '.[$(PACK)]' pytest torch==2.13.0
+	SAFEGYM_PACK_SCENARIOS=0 $(PACK_VENV)/bin/python -m pytest -q -m slow tests/packs -k "$(PACK)"

@@ -54,6 +54,7 @@ FENCES = {
         "safegym/scenario/signals",
         "safegym/scenario/wrap",
         "safegym/scenario/snapshot",
+        "safegym/scenario/rollouts",
         "scenarios/",
     ),
     "fastapi": ("safegym/nemo/server",),

@@ -56,7 +56,9 @@ def certify(
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
     engine: Annotated[
         str | None,
-        typer.Option(help='Who runs episodes: "processes" or "ray" (the extra "ray").'),
+        typer.Option(
+            help='Who runs episodes: "processes", "ray" (the extra), "rollout" (MuJoCo threads).'
+        ),
     ] = None,
     episode_seconds: Annotated[
         float | None, typer.Option(help="An episode that hangs longer counts as undecided.")

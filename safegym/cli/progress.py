@@ -3,17 +3,11 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import TaskID
 from rich.text import Text
 
-from safegym.cli.console import err, shown
+from safegym.cli.console import shown
+from safegym.cli.counting_bars import counting_bars
 from safegym.gate.events import (
     AttemptClosed,
     AttemptStarted,
@@ -38,16 +32,7 @@ class GateProgress:
     def __init__(self, *, quiet: bool = False, told_later: bool = False) -> None:
         self.told_later = told_later
         self._quiet = quiet
-        self.bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            TimeElapsedColumn(),
-            console=err,
-            disable=quiet or not err.is_terminal,
-            transient=True,
-        )
+        self.bars = counting_bars(quiet=quiet)
         self._tasks: dict[str, TaskID] = {}
         self._steps = TaskID(0)
         self.began = False

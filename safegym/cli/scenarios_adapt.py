@@ -1,5 +1,6 @@
 """`safegym scenarios adapt`: a scenario file for an environment that is registered elsewhere."""
 
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -23,13 +24,14 @@ def adapt(
 ) -> None:
     """Write a scenario file with the signals that an environment turns out to have."""
     from safegym.scenario.adapt import detect
-    from safegym.scenario.adapt.draft import draft_scenario, scenario_name
+    from safegym.scenario.adapt.draft import draft_scenario, refuse_unwritable, scenario_name
 
+    path = file or Path(scenario_name(env_id).rpartition("/")[2].replace("-", "_") + ".py")
+    refuse_unwritable(path)
     for module in imports or ():
         _import(module)
     make, discrete, distributions = _maker(env_id)
     found = detect(env_id, make)
-    path = file or Path(scenario_name(env_id).rpartition("/")[2].replace("-", "_") + ".py")
     draft_scenario(found, path, discrete=discrete, distributions=distributions)
     if as_json:
         print_json(
@@ -67,6 +69,8 @@ def _import(module: str) -> None:
         import_module(module)
     except ImportError as error:
         raise ScenarioError(f"--import {module}: {error}; install what provides it.") from error
+    except Exception as error:
+        raise ScenarioError(f"--import {module}: {type(error).__name__}: {error}") from error
 
 
 def _maker(env_id: str) -> tuple[Any, bool, list[str]]:
@@ -84,7 +88,8 @@ def _maker(env_id: str) -> tuple[Any, bool, list[str]]:
             "registers it, add --import PACKAGE."
         ) from error
     space, module = env.action_space, type(env.unwrapped).__module__.partition(".")[0]
-    env.close()
+    with suppress(Exception):  # an environment that cannot be closed can be looked at all the same
+        env.close()
     discrete = isinstance(space, gym.spaces.Discrete)
     if not discrete and not isinstance(space, gym.spaces.Box):
         raise ScenarioError(

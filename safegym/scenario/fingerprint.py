@@ -1,16 +1,18 @@
 """The digest of a scenario: everything that decides how its episodes come out."""
 
 import inspect
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from safegym.digest import digest_bytes, digest_json
+from safegym.digest import digest_json
 from safegym.errors import ScenarioError
-from safegym.scenario.identity import identity_of
-from safegym.scenario.imports import imported_files
+from safegym.scenario.identity import code_in, identity_of
+from safegym.scenario.imports import imported_files, is_reader
+from safegym.scenario.requirements import installed
+from safegym.scenario.sources import read
 
 if TYPE_CHECKING:
     from safegym.formula.terms import Signal
@@ -23,28 +25,33 @@ def scenario_digest(spec: "ScenarioSpec") -> str:
 
     Raises ScenarioError if a source file or a distribution cannot be found.
     """
-    disturbances = [_disturbance(disturbance) for disturbance in spec.disturbances]
     return digest_json(
         {
+            **declared_parts(spec),
             "name": spec.name,
-            "make_env": identity_of(spec.make_env, "make_env"),
-            "read_signals": identity_of(spec.read_signals, "read_signals"),
-            "sources": [
-                [path.name, digest_bytes(path.read_bytes())] for path in source_files(spec)
-            ],
-            "parameters": [_parameter(parameter) for parameter in spec.parameters],
-            "faults": [_parameter(parameter) for parameter in spec.faults],
-            "signals": [_signal(signal) for signal in spec.signals],
-            "claims": [claim.digest for claim in spec.claims],
-            "horizon": spec.horizon,
-            "dt": str(spec.clock.dt),
-            "start": str(spec.clock.start),
-            "terminals": dict(spec.terminals),
-            "tail": spec.can_run_tail,
+            "sources": [[path.name, read(path).digest] for path in source_files(spec)],
             "versions": versions_of((*spec.physics, "safegym")),
-            **({"disturbances": disturbances} if disturbances else {}),
         }
     )
+
+
+def declared_parts(spec: "ScenarioSpec") -> dict[str, Any]:
+    """What the spec declares, part by part in JSON form: no name, no file, no version."""
+    disturbances = [_disturbance(disturbance) for disturbance in spec.disturbances]
+    return {
+        "make_env": identity_of(spec.make_env, "make_env"),
+        "read_signals": identity_of(spec.read_signals, "read_signals"),
+        "parameters": [_parameter(parameter) for parameter in spec.parameters],
+        "faults": [_parameter(parameter) for parameter in spec.faults],
+        "signals": [_signal(signal) for signal in spec.signals],
+        "claims": [claim.digest for claim in spec.claims],
+        "horizon": spec.horizon,
+        "dt": str(spec.clock.dt),
+        "start": str(spec.clock.start),
+        "terminals": dict(spec.terminals),
+        "tail": spec.can_run_tail,
+        **({"disturbances": disturbances} if disturbances else {}),
+    }
 
 
 def versions_of(distributions: Iterable[str]) -> dict[str, str]:
@@ -54,27 +61,22 @@ def versions_of(distributions: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError as error:
-        raise ScenarioError(
-            f"The scenario's physics needs {name!r}, which is not installed; "
-            f"run `pip install {name}`."
-        ) from error
+    return installed(name)
 
 
 def source_files(spec: "ScenarioSpec") -> list[Path]:
     """Code and assets that the digest covers, each once, by name and then path.
 
-    The files of `make_env` and `read_signals`, what they import from their own package and from
-    the signal readers, and `spec.sources`. What `spec.physics` names stands by its version.
+    The files of `make_env` and `read_signals`, of every function and frozen value baked into them
+    (arguments of a partial, default values, what a nested function closes over), what those import
+    from their own package and from the signal readers, and `spec.sources`. What `spec.physics`
+    names stands by its version, as safegym does.
     Raises ScenarioError if a file is missing.
     """
-    found: set[Path] = set()
-    for maker, what in ((spec.make_env, "make_env"), (spec.read_signals, "read_signals")):
-        module, path = _source_of(maker, what)
-        if module.partition(".")[0] not in spec.physics:
-            found.update(imported_files(module, path))
+    found = {
+        *files_behind(spec.make_env, "make_env", spec.physics),
+        *files_behind(spec.read_signals, "read_signals", spec.physics),
+    }
     for path in spec.sources:
         if not Path(path).is_file():
             raise ScenarioError(f"Scenario {spec.name}: source {str(path)!r} is not a file.")
@@ -82,8 +84,31 @@ def source_files(spec: "ScenarioSpec") -> list[Path]:
     return sorted(found, key=_by_name)
 
 
+def files_behind(maker: Any, what: str, versioned: Iterable[str]) -> set[Path]:
+    """The files of a function, of what is baked into it, and of what those import.
+
+    what: its name in a message. versioned: packages that stand by their version. Raises
+    ScenarioError if a file cannot be found.
+    """
+    module, path = _source_of(maker, what)
+    own = module.partition(".")[0] not in versioned
+    found = imported_files(module, path) if own else set[Path]()
+    for module, path in _baked_in(maker, what, versioned):
+        found.update(imported_files(module, path))
+    return found
+
+
 def _by_name(path: Path) -> tuple[str, str]:
     return path.name, str(path)
+
+
+def _baked_in(maker: Any, what: str, versioned: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Module name and file of the code that a maker carries; not of what stands by its version."""
+    known = {*versioned, *sys.stdlib_module_names}
+    for module, code in {code.__module__: code for code in code_in(maker)}.items():
+        root = module.partition(".")[0]
+        if root not in known and (root != "safegym" or is_reader(module)):
+            yield _source_of(code, what)
 
 
 def _source_of(maker: Any, what: str) -> tuple[str, Path]:

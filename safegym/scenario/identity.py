@@ -1,7 +1,7 @@
 """What a function is, beyond its source file: its name and the values baked into it."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
 from types import FunctionType, ModuleType
@@ -30,6 +30,29 @@ def identity_of(function: Callable[..., Any], what: str) -> list[Any]:
     if inspect.isclass(inner) or inspect.isbuiltin(inner):
         return [_name(inner)]
     raise _unstable(inner, what)
+
+
+def code_in(value: Any) -> Iterator[Any]:
+    """The functions and classes that `identity_of` names, however deep, some more than once.
+
+    Classes of frozen values are among them: their methods act too.
+    """
+    if isinstance(value, partial):
+        yield from code_in([value.func, value.args, value.keywords])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from code_in(item)
+    elif isinstance(value, dict):
+        yield from code_in([*value.items()])
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value)
+        yield from code_in([getattr(value, each.name) for each in fields(value)])
+    elif callable(value):
+        inner = inspect.unwrap(value)
+        yield inner
+        if isinstance(inner, FunctionType):
+            cells = [cell.cell_contents for cell in inner.__closure__ or ()]
+            yield from code_in([cells, inner.__defaults__, inner.__kwdefaults__])
 
 
 def _form(value: Any, what: str) -> Any:

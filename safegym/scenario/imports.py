@@ -1,10 +1,12 @@
 """Which source files a scenario's code rests on, found by reading its import lines."""
 
-import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
+
+from safegym.scenario.sources import Source, read
 
 _READERS = "safegym.scenario.signals"
 
@@ -22,32 +24,43 @@ def imported_files(module: str, path: Path) -> set[Path]:
         if file in found:
             continue
         found.add(file)
-        pending.extend(
-            (imported, source)
-            for imported in _imports(name, file)
-            if _belongs(imported, root)
-            for source in _file_of(imported)
-        )
+        pending.extend(_edges(name, file, read(file), root))
     return found
 
 
+@cache
+def _edges(module: str, path: Path, source: Source, root: str) -> tuple[tuple[str, Path], ...]:
+    """Modules that a file imports and that belong to the scenario, with their files."""
+    return tuple(
+        (imported, file)
+        for imported in _imports(module, path, source)
+        if _belongs(imported, root)
+        for file in _file_of(imported)
+    )
+
+
+def is_reader(module: str) -> bool:
+    """Whether a module holds signal readers, whose files count as a scenario's own."""
+    return module == _READERS or module.startswith(_READERS + ".")
+
+
 def _belongs(module: str, root: str) -> bool:
-    if module == _READERS or module.startswith(_READERS + "."):
+    if is_reader(module):
         return True
     return root != "safegym" and (module == root or module.startswith(root + "."))
 
 
-def _imports(module: str, path: Path) -> Iterator[str]:
+def _imports(module: str, path: Path, source: Source) -> Iterator[str]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            if node.level:
-                base = resolve_name(base, package)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+    for line in source.imports:
+        if line.base is None:
+            yield from line.names
+            continue
+        base = "." * line.level + line.base
+        if line.level:
+            base = resolve_name(base, package)
+        yield base
+        yield from (f"{base}.{name}" for name in line.names)
 
 
 def _file_of(module: str) -> Iterator[Path]:

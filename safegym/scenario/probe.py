@@ -9,6 +9,7 @@ import numpy as np
 from safegym.errors import SafegymError, ScenarioError
 from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.inputs import options_of
+from safegym.scenario.lockstep import Side, part
 from safegym.scenario.model import deviations
 from safegym.scenario.record import episode
 from safegym.scenario.runner import Task
@@ -41,15 +42,20 @@ def probe(
     issues = spec.validate()
     if issues:
         return issues
+    sides = (Side(spec), Side(spec))
     checks: list[Check] = [
         partial(_plain_episode, spec, seeds[0]),
-        partial(_refusals, spec),
-        *(partial(_given, spec, each, seeds) for each in _inputs(spec)),
+        partial(_refusals, spec, sides[0]),
+        *(partial(_given, spec, sides, each, seeds) for each in _inputs(spec)),
     ]
-    for done, check in enumerate(checks):
-        if progress is not None:
-            progress(done, len(checks))
-        issues.extend(check())
+    try:
+        for done, check in enumerate(checks):
+            if progress is not None:
+                progress(done, len(checks))
+            issues.extend(check())
+    finally:
+        for side in sides:
+            side.close()
     return issues
 
 
@@ -97,16 +103,19 @@ def _model(spec: ScenarioSpec, trace: Trace) -> Iterator[str]:
 
 
 def _given(
-    spec: ScenarioSpec, each: Parameter | Disturbance, seeds: Sequence[int]
+    spec: ScenarioSpec,
+    sides: tuple[Side, Side],
+    each: Parameter | Disturbance,
+    seeds: Sequence[int],
 ) -> Iterator[str]:
     """One input: taken, told, and of consequence."""
+    ends = (_at(spec, each, each.low), _at(spec, each, each.high))
     try:
-        for seed in seeds:
-            ends = [_run(spec, seed, _at(spec, each, end)) for end in (each.low, each.high)]
-            if seed == seeds[0]:
-                yield from _told(spec, each, seed)
-            if each.low == each.high or _changed(*ends):
-                return
+        yield from _told(sides[0], each, seeds[0], ends)
+        if each.low == each.high:
+            return
+        if any(part(*sides, seed, ends, spec.horizon) for seed in seeds):
+            return
         yield (
             f"Moving {each.name} from {each.low:g} to {each.high:g} {each.unit} changes no signal "
             f"on seeds {', '.join(map(str, seeds))}; act on it in reset or step, or take it out of "
@@ -116,11 +125,13 @@ def _given(
         yield f"{each.name} at an end of its range was refused: {error}"
 
 
-def _told(spec: ScenarioSpec, each: Parameter | Disturbance, seed: int) -> Iterator[str]:
+def _told(
+    side: Side, each: Parameter | Disturbance, seed: int, ends: tuple[Options, Options]
+) -> Iterator[str]:
     """Held against the info of reset: a trace tells what was given even where info does not."""
     names = each.piece_names if isinstance(each, Disturbance) else (each.name,)
-    for value in (each.low, each.high):
-        told_by_name = _info(spec, seed, _at(spec, each, value))
+    for value, options in zip((each.low, each.high), ends, strict=True):
+        told_by_name = _info(side, seed, options)
         for name in names:
             told = told_by_name.get(name)
             if told != value:
@@ -129,13 +140,9 @@ def _told(spec: ScenarioSpec, each: Parameter | Disturbance, seed: int) -> Itera
                 return
 
 
-def _info(spec: ScenarioSpec, seed: int, options: Options) -> dict[str, float]:
+def _info(side: Side, seed: int, options: Options) -> dict[str, float]:
     """The inputs that reset tells of in its info; those given, where it tells of none of a kind."""
-    env = spec.make_env()
-    try:
-        _, info = env.reset(seed=seed, options=options)
-    finally:
-        env.close()
+    info = side.reset(seed, options)
     kinds = ("parameters", "disturbances")
     return inputs_of({kind: info.get(kind, options.get(kind)) for kind in kinds})
 
@@ -157,23 +164,19 @@ def _changed(one: Trace, other: Trace) -> str:
     return ""
 
 
-def _refusals(spec: ScenarioSpec) -> Iterator[str]:
-    env = spec.make_env()
-    try:
-        for what, options in _wrong(spec):
-            try:
-                env.reset(seed=0, options=options)
-            except ScenarioError:
-                continue
-            except Exception as error:
-                yield f"{what} raises {type(error).__name__} ({error}), not a ScenarioError."
-                continue
-            yield (
-                f"{what} is taken without a word; refuse it with a ScenarioError, as "
-                "safegym.scenario.inputs.Inputs.draw does."
-            )
-    finally:
-        env.close()
+def _refusals(spec: ScenarioSpec, side: Side) -> Iterator[str]:
+    for what, options in _wrong(spec):
+        try:
+            side.env.reset(seed=0, options=options)
+        except ScenarioError:
+            continue
+        except Exception as error:
+            yield f"{what} raises {type(error).__name__} ({error}), not a ScenarioError."
+            continue
+        yield (
+            f"{what} is taken without a word; refuse it with a ScenarioError, as "
+            "safegym.scenario.inputs.Inputs.draw does."
+        )
 
 
 def _wrong(spec: ScenarioSpec) -> Iterator[tuple[str, Options]]:

@@ -1,7 +1,8 @@
 """Any Gymnasium environment as a scenario: its signals found, wired and drafted into a file.
 
-`draft_scenario(env_id)` writes the file, `AdaptedEnv` with `from_observation`, `from_info`,
-`from_mujoco` and `from_env` wires it, `conformance_issues(spec)` says what an adapter gets wrong.
+`detect(env_id, make)` finds the signals, `draft_scenario(found, path, ...)` writes the file,
+`AdaptedEnv` with `from_observation`, `from_info`, `from_mujoco` and `from_env` wires it,
+`conformance_issues(spec)` says what an adapter gets wrong.
 """
 
 from safegym.scenario.adapt.conformance import conformance_issues

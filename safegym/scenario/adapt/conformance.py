@@ -5,28 +5,32 @@ from typing import Any
 
 import numpy as np
 
-from safegym.errors import SafegymError
+from safegym.policy.base import ScriptedPolicy
+from safegym.scenario.fitting import check_spaces
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.wrap import make
 from safegym.trace.model import Trace
 
 SEEDS = (0, 1)
+_ANYONE = ScriptedPolicy("anyone", np.zeros_like)
+"""A policy that declares no spaces."""
 
 
 def conformance_issues(spec: ScenarioSpec, *, steps: int = 60) -> list[str]:
     """A sentence for each thing that is wrong, empty if nothing is; no policy is needed.
 
     The declaration is sound but for policies; it makes, resets and steps on two seeds with random
-    actions; observations and actions lie in their spaces; each signal is finite, of its shape and
-    in its bounds, and at least one changes; the same seed gives the same signals bit for bit, in a
-    fresh environment and in one that was used before, and another seed others; an end is declared.
+    actions; observations and actions are arrays and lie in their spaces; each signal is finite, of
+    its shape and in its bounds, and at least one changes; the same seed gives the same signals bit
+    for bit, in a fresh environment and in one that was used before, and another seed others; an end
+    is declared.
     """
     issues = [issue for issue in spec.validate() if "policy" not in issue]
     if issues:
         return issues
     try:
         issues.extend(_runs(spec, steps))
-    except (SafegymError, ImportError, AttributeError, TypeError, ValueError, KeyError) as error:
+    except Exception as error:
         issues.append(f"{spec.name} does not run: {type(error).__name__}: {error}")
     return issues
 
@@ -34,6 +38,7 @@ def conformance_issues(spec: ScenarioSpec, *, steps: int = 60) -> list[str]:
 def _runs(spec: ScenarioSpec, steps: int) -> Iterator[str]:
     env = make(spec)
     try:
+        check_spaces(_ANYONE, env.observation_space, env.action_space)
         first, issues = _episode(env, SEEDS[0], steps)
         yield from issues
         other, _ = _episode(env, SEEDS[1], steps)

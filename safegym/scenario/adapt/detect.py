@@ -1,7 +1,9 @@
 """Which signals somebody else's environment has: found by running it with random actions."""
 
+import ast
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -9,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from safegym.errors import ScenarioError
+from safegym.formula.terms import Signal
+from safegym.scenario.adapt import sources
 from safegym.scenario.adapt.engine_of import can_hook, mujoco_of
-from safegym.scenario.adapt.environment import bare
+from safegym.scenario.adapt.environment import AdaptedEnv, bare
+from safegym.scenario.adapt.naming import distinct, signal_name
+from safegym.scenario.adapt.pace import control_step
 from safegym.scenario.adapt.quoting import quoted
 
 EPISODES = 3
@@ -31,11 +37,14 @@ class Found:
     hold: str = "sample"
     low: float = float("inf")
     high: float = float("-inf")
+    broken: str = ""
 
     def see(self, value: float) -> None:
-        """Widen the range that was seen."""
+        """Widen the range that was seen; a value that is no number is kept as it was `broken`."""
         if isfinite(value):
             self.low, self.high = min(self.low, value), max(self.high, value)
+        else:
+            self.broken = str(value)
 
 
 @dataclass(slots=True)
@@ -74,7 +83,7 @@ def detect(env_id: str, make: Callable[[], Any]) -> Detected:
         observation, info = env.reset(seed=0)
     except Exception as error:
         raise ScenarioError(f"{env_id} cannot be reset: {type(error).__name__}: {error}") from error
-    dt, dt_from = _control_step(env)
+    dt, dt_from = control_step(env)
     found = Detected(
         env_id,
         dt,
@@ -86,38 +95,35 @@ def detect(env_id: str, make: Callable[[], Any]) -> Detected:
         can_hook(env),
     )
     try:
-        found.signals.extend(_in_model(env))
-        found.signals.extend(_in_info(env, info, found))
-        found.signals.extend(_in_observation(observation, found))
-        if not found.signals:
-            raise ScenarioError(
-                f"{env_id} tells no number in its info, has no vector of numbers to observe and "
-                "no MuJoCo model; write from_env(function) for what it should be judged by."
-            )
-        _watch(env, found)
+        _search(env, observation, info, found)
+    except ScenarioError:
+        raise
+    except Exception as error:
+        raise ScenarioError(
+            f"{env_id} does not run with random actions: {type(error).__name__}: {error}"
+        ) from error
     finally:
-        env.close()
+        with suppress(Exception):  # what matters of it is known
+            env.close()
     return found
 
 
-def _control_step(env: Any) -> tuple[str, str]:
-    base = env.unwrapped
-    dt = getattr(base, "dt", None)
-    if isinstance(dt, float | int) and 0.0 < float(dt) < 10.0:
-        return f"{float(dt):.6g}", "the environment's own dt"
-    control = getattr(base, "control_timestep", None)
-    for holder in (base, getattr(base, "_env", None)):
-        control = getattr(holder, "control_timestep", None)
-        if callable(control):
-            step = float(control())
-            return f"{step:.6g}", "the environment's own control_timestep()"
-        if isinstance(control, float) and control > 0.0:
-            return f"{control:.6g}", "the environment's own control_timestep"
-    for key in ("render_fps", "video.frames_per_second"):
-        rate = (getattr(env, "metadata", None) or {}).get(key)
-        if rate:
-            return f"1/{int(rate)}", f"metadata[{key!r}]: check that a step is a frame"
-    return "0.05", "EDIT: not found in the environment, 0.05 is a guess"
+def _search(env: Any, observation: Any, info: Any, found: Detected) -> None:
+    found.signals.extend(_in_model(env))
+    found.signals.extend(_in_info(env, info, found))
+    found.signals.extend(_in_observation(observation, found))
+    distinct(found.signals)
+    if found.signals:
+        _watch(env, found)
+    for each in [each for each in found.signals if each.broken]:
+        found.signals.remove(each)
+        found.notes.append(f"{each.meaning} was {each.broken} at times, so it is left out.")
+    if not found.signals:
+        raise ScenarioError(
+            f"{found.env_id} tells no number in its info, has no vector of numbers to observe and "
+            "no MuJoCo model; write from_env(function) for what it should be judged by."
+            + "".join(f" {note}" for note in found.notes)
+        )
 
 
 def _in_model(env: Any) -> Iterator[Found]:
@@ -174,12 +180,15 @@ def _in_info(env: Any, at_reset: Any, found: Detected) -> Iterator[Found]:
         source = f"from_info({quoted(key)})" if known else f"from_info({quoted(key)}, at_reset=0.0)"
         if not known:
             found.notes.append(f"info[{key!r}] is not told at reset; sample 0 is taken as 0.")
-        yield Found(_name(key), "1", source, f"info[{key!r}], unit unknown")
+        yield Found(signal_name(key), "1", source, f"info[{key!r}], unit unknown")
 
 
 def _in_observation(observation: Any, found: Detected) -> Iterator[Found]:
     parts = observation.items() if isinstance(observation, dict) else [("", observation)]
     for key, part in parts:
+        if isinstance(part, dict | tuple):
+            found.notes.append(f"Observation {key!r} is a {type(part).__name__}, not drafted.")
+            continue
         values = np.asarray(part)
         if values.ndim != 1 or values.dtype.kind not in "fiub":
             found.notes.append(
@@ -187,7 +196,7 @@ def _in_observation(observation: Any, found: Detected) -> Iterator[Found]:
             )
             continue
         for index in range(min(len(values), ENTRIES)):
-            name = f"{_name(key)}_{index}" if key else f"observation_{index}"
+            name = f"{signal_name(key)}_{index}" if key else f"observation_{index}"
             source = f"from_observation({index})"
             if key:
                 source = f"from_observation({index}, key={quoted(key)})"
@@ -209,27 +218,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float | np.bool_ | np.number) and np.ndim(value) == 0
 
 
-def _name(text: str) -> str:
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_").lower()
-    return name if name and not name[0].isdigit() else f"signal_{name}"
-
-
 def _watch(env: Any, found: Detected) -> None:
     """Random episodes: the range of every signal, and how many end by themselves."""
-    from safegym.scenario.adapt import sources as kinds
-    from safegym.scenario.adapt.environment import AdaptedEnv
     from safegym.scenario.signals import ActuatorEffort, JointLimitMargin, JointSpeed
 
     words = {
-        "from_mujoco": kinds.from_mujoco,
-        "from_info": kinds.from_info,
-        "from_observation": kinds.from_observation,
+        "from_mujoco": sources.from_mujoco,
+        "from_info": sources.from_info,
+        "from_observation": sources.from_observation,
         "ActuatorEffort": ActuatorEffort,
         "JointLimitMargin": JointLimitMargin,
         "JointSpeed": JointSpeed,
     }
-    from safegym.formula.terms import Signal
-
     built = [_source(each.source, words) for each in found.signals]
     reads = [
         (Signal(each.name, unit=each.unit, hold=each.hold), source)  # type: ignore[arg-type]
@@ -256,7 +256,6 @@ def _see(found: Detected, values: tuple[Any, ...]) -> None:
 
 def _source(text: str, words: dict[str, Any]) -> Any:
     """The source that the drafted text stands for: calls of known words with literals only."""
-    import ast
 
     def build(node: ast.AST) -> Any:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -102,13 +102,20 @@ def draft_scenario(found: Detected, path: Path, *, discrete: bool, distributions
     """Writes the file and returns its text.
 
     discrete: whether actions are whole numbers. distributions: what has to be installed, for the
-    digest. Raises ScenarioError if the file is there already.
+    digest. Raises ScenarioError as `refuse_unwritable`.
     """
-    if path.exists():
-        raise ScenarioError(f"{path} is there already; give another --out, or remove it.")
+    refuse_unwritable(path)
     text = _text(found, discrete, distributions)
     path.write_text(text, encoding="utf-8")
     return text
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Raises ScenarioError for a file that is there already, or whose folder is not."""
+    if path.exists():
+        raise ScenarioError(f"{path} is there already; give another --out, or remove it.")
+    if not path.parent.is_dir():
+        raise ScenarioError(f"The folder {path.parent} is not there; create it first.")
 
 
 def _text(found: Detected, discrete: bool, distributions: list[str]) -> str:

@@ -12,6 +12,8 @@ _PATHS = (
     ("env", "sim"),
     ("_env", "sim"),
     ("mujoco_renderer",),
+    ("point_env",),
+    ("ant_env",),
 )
 """Where Gymnasium, Gymnasium-Robotics, dm_control, robosuite, MetaWorld and others keep them."""
 _INNER = ("", "ptr", "_model", "_data")
@@ -35,7 +37,7 @@ def _bare(value: Any, kind: str) -> Any:
     """The value itself or what it wraps, if that is MuJoCo's own object of this kind."""
     for name in _INNER:
         found = getattr(value, name, None) if name else value
-        if type(found).__name__ == kind:
+        if type(found).__name__ == kind and type(found).__module__.startswith("mujoco."):
             return found
     return None
 

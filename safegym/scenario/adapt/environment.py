@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 
 from safegym.errors import ScenarioError
 from safegym.formula.terms import Signal
@@ -42,7 +41,7 @@ class AdaptedEnv(gym.Env[Any, Any]):
         self.signals: tuple[Any, ...] = ()
         self._reads, self._terminal = tuple(reads), terminal
         self._inputs = inputs or Inputs(1)
-        self._bound: tuple[Any, list[Any]] = (None, [])
+        self._shadow: Any = None
         readers = [(s, source.reader) for s, source in reads if isinstance(source, FromMujoco)]
         self._stepper: Any = None
         if readers and mujoco_of(self.inner) is None and not _late(self.inner):
@@ -58,7 +57,10 @@ class AdaptedEnv(gym.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Resets the inner environment. Raises ScenarioError for options that it does not take."""
+        """Resets the inner environment, with the seed modulo 2**32: many take no larger one.
+
+        Raises ScenarioError for options that it does not take.
+        """
         self._inputs.asked(options)
         observation, info = self.inner.reset(seed=None if seed is None else seed % 2**32)
         self._note(observation, info)
@@ -82,21 +84,25 @@ class AdaptedEnv(gym.Env[Any, Any]):
             for _, source in self._reads
         )
 
-    def _readings(self) -> list[Any]:
-        """MuJoCo readings as of now; bound anew where the environment has built a new model."""
-        readers = [source.reader for _, source in self._reads if isinstance(source, FromMujoco)]
+    def _readings(self) -> tuple[Any, ...]:
+        """MuJoCo readings as of now, made on a copy of the state that has gone through
+        `mj_forward`: where an environment leaves its own data after a step differs, and forces may
+        not be worked out there yet. The environment's data stay as they are.
+        """
+        readers = [(s, each.reader) for s, each in self._reads if isinstance(each, FromMujoco)]
         if not readers:
-            return []
+            return ()
         found = mujoco_of(self.inner)
         if found is None:
             raise ScenarioError(f"{type(self.inner.unwrapped).__name__} has no MuJoCo model.")
         model, data = found
-        if self._bound[0] is not data:
-            self._bound = (data, [reader.bind(model, data) for reader in readers])
-        return [np.copy(value) if np.ndim(value) else float(value) for value in self._read()]
+        if self._shadow is None or self._shadow.model is not model:
+            from safegym.scenario.signals.gymnasium import ShadowStepper
 
-    def _read(self) -> list[Any]:
-        return [reading() for reading in self._bound[1]]
+            self._shadow = ShadowStepper(model, readers, 1)
+        self._shadow.reset(data)
+        values: tuple[Any, ...] = self._shadow.values
+        return values
 
     def render(self) -> Any:
         """The inner environment's picture."""

@@ -23,15 +23,23 @@ def kept(array: Any) -> Any:
 
 
 def on_host(arrays: Sequence[Any]) -> NDArray[Any]:
-    """Equal arrays stacked along a new first axis, on their device, then moved to numpy once."""
-    first = arrays[0]
-    if hasattr(first, "detach"):
-        stacked = sys.modules["torch"].stack(tuple(arrays))
-        found: NDArray[Any] = stacked.cpu().numpy()
-        return found
-    if type(first).__module__.startswith("jax"):
-        return np.asarray(sys.modules["jax"].numpy.stack(tuple(arrays)))
-    return np.stack([np.asarray(array) for array in arrays])
+    """Equal arrays stacked along a new first axis, on their device, then moved to numpy once.
+
+    Arrays of several libraries, as of a policy that now and then acts on the host, are moved one by
+    one.
+    """
+    kinds = {type(array) for array in arrays}
+    if len(kinds) > 1:
+        found = np.stack([on_host([array])[0] for array in arrays])
+    elif hasattr(arrays[0], "detach"):
+        stacked = sys.modules["torch"].stack(tuple(arrays)).cpu()
+        half = "bfloat16" in str(stacked.dtype)  # numpy has no such numbers
+        found = (stacked.float() if half else stacked).numpy()
+    elif arrays[0].__class__.__module__.startswith("jax"):
+        found = np.asarray(sys.modules["jax"].numpy.stack(tuple(arrays)))
+    else:
+        found = np.stack([np.asarray(array) for array in arrays])
+    return found
 
 
 def check_width(name: str, array: Any, copies: int, shape: tuple[int, ...]) -> None:
@@ -42,3 +50,8 @@ def check_width(name: str, array: Any, copies: int, shape: tuple[int, ...]) -> N
             f"{name} has shape {found}; with {copies} copies it must have shape "
             f"{(copies, *shape)}: one row for each copy."
         )
+
+
+def check_rows(name: str, array: Any, copies: int) -> None:
+    """Raise TraceError unless `array` has one row for each copy, of whatever shape."""
+    check_width(name, array, copies, tuple(int(size) for size in getattr(array, "shape", ())[1:]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from safegym.errors import ScenarioError, TraceError
 from safegym.formula.terms import Signal
 from safegym.scenario.lost import lost_trace
-from safegym.scenario.tensors.arrays import check_width, kept, on_host
+from safegym.scenario.tensors.arrays import check_rows, check_width, kept, on_host
 from safegym.scenario.tensors.timeline import STRETCH, Instant, Open, Rows, fetched
 from safegym.trace.model import Clock, EndKind, EpisodeEnd, Trace
 from safegym.trace.tape import Imprint
@@ -134,22 +134,30 @@ class TensorRecorder:
         return found
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
-        """Steps every copy and records it. Raises TraceError before the first reset."""
+        """Steps every copy and records it. Raises TraceError before the first reset.
+
+        After an error, of the environment or of what it gives, nobody knows which copies moved:
+        open episodes are dropped, and a reset is needed.
+        """
         if not self._open:
             raise TraceError("Call reset(seed=...) before step().")
+        check_rows("actions", actions, self.copies)
         acted = kept(actions)
         self._final = self._final_reasons = None
         self._stepping = True
         try:
             found = self.env.step(actions)
+            self._stepping = False
+            _, rewards, terminated, truncated, _ = found
+            check_rows("rewards", rewards, self.copies)
+            ends = self._ends(terminated, truncated)
+            self._instants.append(Instant(self._read(), self._final, acted, kept(rewards), ends))
+        except BaseException:
+            self.fetch()  # episodes that ended before are whole
+            self._open = []
+            raise
         finally:
             self._stepping = False
-        _, rewards, terminated, truncated, _ = found
-        ends = self._ends(terminated, truncated)
-        for name, array in (("actions", acted), ("rewards", rewards)):
-            shape = tuple(int(size) for size in array.shape[1:])
-            check_width(name, array, self.copies, shape)
-        self._instants.append(Instant(self._read(), self._final, acted, kept(rewards), ends))
         if len(self._instants) >= self._stretch:
             self.fetch()
         observations, rewards, terminated, truncated, info = found
@@ -213,9 +221,12 @@ class TensorRecorder:
         """The episode that ends at this step; returns the step from which the next goes on."""
         self._go_on(stretch, copy, begin, at)
         going = self._open[copy]
-        if going is None:  # ended by the very step that was to reset it: there is nothing to keep
-            return at
-        going.finish(stretch, copy, at)
+        if going is None:  # ended by the very step that reset it: an episode of sample 0 alone
+            first = {name: rows[at, copy] for name, rows in stretch.after.items()}
+            going = self._begin(copy, first)
+            going.end_at_once(stretch, copy, at)
+        else:
+            going.finish(stretch, copy, at)
         reasons = [name for name, rows in stretch.ends.items() if rows[at, copy]]
         self._done.append((copy, going.number, self._trace(copy, going, reasons)))
         self._open[copy] = None
@@ -223,9 +234,10 @@ class TensorRecorder:
             self._begin(copy, {name: rows[at, copy] for name, rows in stretch.after.items()})
         return at + 1
 
-    def _begin(self, copy: int, first: dict[str, NDArray[Any]]) -> None:
+    def _begin(self, copy: int, first: dict[str, NDArray[Any]]) -> Open:
         self._numbers[copy] += 1
-        self._open[copy] = Open.begun(self._numbers[copy], first)
+        self._open[copy] = begun = Open.begun(self._numbers[copy], first)
+        return begun
 
     def finished(self) -> list[Finished]:
         """Episodes that ended since the last call: (copy, number, trace), once each."""
@@ -286,5 +298,7 @@ def _finite_samples(
 
 
 def _faults(values: NDArray[Any]) -> NDArray[np.bool_]:
-    flat = np.isfinite(values).reshape(len(values), -1)
-    return np.logical_not(np.all(flat, axis=1, keepdims=True))[:, 0]
+    finite: NDArray[np.bool_] = np.isfinite(values)
+    flat = finite.reshape(len(values), int(np.prod(values.shape[1:])))
+    found: NDArray[np.bool_] = flat.min(axis=1, initial=True) == np.False_
+    return found

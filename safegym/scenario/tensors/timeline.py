@@ -93,6 +93,10 @@ class Open:
             pieces.append(stretch.final[name][at : at + 1, copy])
         self._did(stretch, copy, at, at + 1)
 
+    def end_at_once(self, stretch: Stretch, copy: int, at: int) -> None:
+        """The episode is sample 0 and no step, in the shapes that steps have."""
+        self._did(stretch, copy, at, at)
+
     def _did(self, stretch: Stretch, copy: int, begin: int, end: int) -> None:
         self.actions.append(stretch.actions[begin:end, copy])
         self.rewards.append(stretch.rewards[begin:end, copy])

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from safegym.cli import scenarios
 from safegym.cli.scenarios_adapt import adapt
 from safegym.errors import ScenarioError
 from safegym.formula.build import always
@@ -231,3 +232,94 @@ def test_an_environment_that_tells_no_number_is_refused():
 
     with pytest.raises(ScenarioError, match=r"Silent-v0 tells no number .* from_env"):
         detect("Silent-v0", Silent)
+
+
+class Odd(gym.Env):
+    """Tells numbers under odd keys, one of them never finite, and has no dt that can be read."""
+
+    observation_space = gym.spaces.Box(-9.0, 9.0, (2,), np.float32)
+    action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    metadata = {"render_fps": 0.5, "render_modes": []}  # noqa: RUF012 (Gymnasium's form)
+    keys = ("dt", "Speed", "speed", "a b", "a-b", "reads", '\'"""\\n1 / 0', "\u2028", "")
+
+    @property
+    def dt(self):
+        raise RuntimeError("not now")
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = float(self.np_random.normal())
+        return self.seen()
+
+    def step(self, action):
+        self.x += 0.01 * float(action[0])
+        return *self.seen()[:1], 0.0, False, False, self.seen()[1]
+
+    def seen(self):
+        info = {key: self.x + place for place, key in enumerate(self.keys)}
+        return np.array([self.x, 0.0], np.float32), {**info, "lost": float("nan")}
+
+
+class Stuck(Odd):
+    def step(self, action):
+        raise RuntimeError("the gearbox broke")
+
+    def close(self):
+        raise RuntimeError("cannot close")
+
+
+for kind in (Odd, Stuck):
+    gym.register(f"safegym_tests/{kind.__name__}-v0", kind)
+
+
+def test_odd_names_become_signals_of_their_own_and_nothing_in_them_is_run(tmp_path):
+    path = tmp_path / "odd.py"
+    found = json.loads(command("safegym_tests/Odd-v0", "--out", path, "--json").output)
+    names = [each["name"] for each in found["signals"]]
+    assert names[:6] == ["dt_2", "speed", "speed_2", "a_b", "a_b_2", "reads_2"]
+    assert len(set(names)) == len(names) == 11
+    assert found["dt_s"] == "2"
+    assert "info['lost'], unit unknown was nan at times, so it is left out." in found["notes"]
+    module = loaded(path)
+    assert conformance_issues(module.scenario()) == []
+    env = module.make_env()
+    _, info = env.reset(seed=3)
+    assert env.signals[:9] == tuple(info[key] for key in Odd.keys)
+
+
+def test_an_environment_that_breaks_is_told_in_words_and_nothing_is_written(tmp_path):
+    path = tmp_path / "stuck.py"
+    found = command("safegym_tests/Stuck-v0", "--out", path)
+    said = "does not run with random actions: RuntimeError: the gearbox broke"
+    assert isinstance(found.exception, ScenarioError)
+    assert said in str(found.exception)
+    assert not path.exists()
+    missing = command("safegym_tests/Odd-v0", "--out", tmp_path / "none" / "odd.py")
+    assert "none is not there; create it first." in str(missing.exception)
+
+
+def test_the_command_is_one_of_the_scenarios_commands():
+    assert CliRunner().invoke(scenarios.app, ["adapt", "--help"]).exit_code == 0
+
+
+def test_an_observation_that_no_policy_can_be_given_does_not_conform():
+    class Nested(Odd):
+        observation_space = gym.spaces.Dict({"x": gym.spaces.Box(-9.0, 9.0, (2,), np.float32)})
+
+        def seen(self):
+            observation, info = super().seen()
+            return {"x": observation}, info
+
+    spec = ScenarioSpec(
+        name="test/nested-v0",
+        summary="An observation by name.",
+        make_env=lambda: AdaptedEnv(Nested, ((PLACE, from_observation(0, key="x")),)),
+        read_signals=read_adapted,
+        signals=(PLACE,),
+        clock=Clock.parse("0.1"),
+        horizon=20,
+        claims=(Claim(id="nested.place", statement=always(PLACE <= 9.0)),),
+        physics=("gymnasium",),
+    )
+    (issue,) = conformance_issues(spec)
+    assert "a policy is run on arrays only. Wrap it in gymnasium.wrappers.FlattenObs" in issue

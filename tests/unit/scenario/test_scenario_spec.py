@@ -118,6 +118,55 @@ def test_modules_imported_from_the_scenarios_own_package_are_in_the_digest(tmp_p
         shutil.rmtree(folder)
 
 
+CARRIER = """
+from dataclasses import dataclass
+from functools import partial
+from typing import Callable
+
+from scenario_models import Walk
+
+@dataclass(frozen=True)
+class Machine:
+    name: str
+    parts: tuple[tuple[str, Callable[[], object]], ...]
+
+def make(machine, *, names=()):
+    return Walk()
+"""
+OUTSIDE = {
+    "__init__.py": "",
+    "carrier.py": CARRIER,
+    "motor.py": "from .coil import TURNS\ndef torque():\n    return TURNS\n",
+    "coil.py": "TURNS = 3\n",
+    "gear.py": "class Gear:\n    ratio = 2\n",
+    "unrelated.py": "",
+}
+
+
+def test_files_of_functions_deep_in_what_make_env_carries_are_in_the_digest(tmp_path, monkeypatch):
+    folder = tmp_path / "walkparts"
+    folder.mkdir()
+    for name, text in OUTSIDE.items():
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    from walkparts import carrier, gear, motor  # type: ignore[import-not-found]
+
+    def made():
+        machine = carrier.Machine("one", (("motor", partial(motor.torque)),))
+        return walk(partial(carrier.make, machine, names={"gear": [gear.Gear]}))
+
+    try:
+        spec = made()
+        names = {path.name for path in source_files(spec) if path.parent == folder}
+        assert names == {"carrier.py", "motor.py", "coil.py", "gear.py"}
+        (folder / "coil.py").write_text("TURNS = 4\n")
+        assert made().digest != spec.digest
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "walkparts"]:
+            del sys.modules[name]
+        shutil.rmtree(folder)
+
+
 def test_a_sound_declaration_has_no_issues():
     assert walk().validate() == []
 

@@ -221,3 +221,87 @@ def test_episodes_that_never_end_are_named():
 
     with pytest.raises(ScenarioError, match="must truncate at its horizon of 20 steps"):
         list(TensorCampaign(recorder(Endless()), lambda states: torch.zeros(len(states), 1)))
+
+
+class Counter:
+    """Two copies that count; a copy in `ends` (step -> copies) ends there, and is reset next."""
+
+    num_envs = 2
+
+    def __init__(self, ends=()):
+        self.ends, self.broken = dict(ends), False
+
+    def reset(self, seed=0):
+        self.taken, self.count = 0, torch.zeros(2, dtype=torch.int32)
+        self.over = torch.zeros(2, dtype=torch.bool)
+        return self.count, {}
+
+    def step(self, actions):
+        self.count = torch.where(self.over, 0, self.count + 1)
+        if self.broken:
+            raise RuntimeError("the gearbox broke")
+        self.taken += 1
+        self.over = torch.tensor([copy in self.ends.get(self.taken, ()) for copy in (0, 1)])
+        return self.count, torch.zeros(2), self.over.clone(), torch.zeros(2, dtype=torch.bool), {}
+
+
+COUNT = Signal("count", unit="1")
+
+
+def counting(env, **more):
+    given = {"signals": (COUNT,), "read": lambda env: (env.count,), "clock": Clock("0.1")}
+    return TensorRecorder(env, **{**given, "horizon": 9, "autoreset": "next step", **more})
+
+
+def counts(recorder):
+    return [
+        (copy, number, trace.signals["count"].tolist(), len(trace.actions))
+        for copy, number, trace in recorder.finished()
+    ]
+
+
+@pytest.mark.parametrize("stretch", [1, 2, 64])
+def test_a_copy_that_ends_by_the_step_that_resets_it_gives_an_episode_of_one_sample(stretch):
+    env = Counter({2: (0,), 3: (0,), 6: (0, 1)})
+    recorder = counting(env, stretch=stretch)
+    recorder.reset()
+    for _ in range(6):
+        recorder.step(torch.ones(2, 1))
+    assert sorted(counts(recorder)) == [
+        (0, 0, [0.0, 1.0, 2.0], 2),
+        (0, 1, [0.0], 0),
+        (0, 2, [0.0, 1.0, 2.0], 2),
+        (1, 0, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 6),
+    ]
+
+
+def test_after_an_error_in_a_step_nothing_is_joined_over_the_gap():
+    env = Counter({2: (1,)})
+    recorder = counting(env)
+    recorder.reset()
+    for _ in range(3):
+        recorder.step(torch.ones(2, 1))
+    env.broken = True
+    with pytest.raises(RuntimeError, match="gearbox"):
+        recorder.step(torch.ones(2, 1))
+    env.broken = False
+    with pytest.raises(TraceError, match=r"Call reset\(seed=...\) before step"):
+        recorder.step(torch.ones(2, 1))
+    assert counts(recorder) == [(1, 0, [0.0, 1.0, 2.0], 2)]
+    recorder.reset()
+    recorder.step(torch.ones(2, 1))
+    assert counts(recorder) == []
+
+
+def test_actions_from_the_host_and_numbers_that_numpy_lacks_are_recorded():
+    env = Counter({3: (0, 1)})
+    recorder = counting(env, read=lambda env: (env.count.to(torch.bfloat16),))
+    recorder.reset()
+    for actions in (torch.ones(2, 1), np.full((2, 1), 2.0), torch.full((2, 1), 3.0)):
+        recorder.step(actions)
+    (_, _, trace), _ = recorder.finished()
+    assert trace.actions.ravel().tolist() == [1.0, 2.0, 3.0]
+    assert trace.signals["count"].tolist() == [0.0, 1.0, 2.0, 3.0]
+    with pytest.raises(TraceError, match=r"actions has shape \(\); with 2 copies"):
+        recorder.step([[1.0], [1.0]])
+    assert env.taken == 3

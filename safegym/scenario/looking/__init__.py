@@ -1,0 +1,1 @@
+"""Looking at scenarios: films of episodes, drawn without a display, and a gallery of them."""
