@@ -1,18 +1,22 @@
-"""Every declared input does something, and what a trace tells brings its episode back."""
+"""Every declared input does something, and what a trace tells brings its episode back.
+
+Here for a few scenarios, in depth; `safegym scenarios verify` probes the inputs of all.
+"""
 
 import numpy as np
 import pytest
+from looked_into import DEEP
 
 from safegym.check.monitor import judge
 from safegym.check.tail import tail_steps
 from safegym.formula.rewrite import to_steps
 from safegym.scenario.inputs import options_of
 from safegym.scenario.record import record
-from safegym.scenario.registry import find, names
+from safegym.scenario.registry import find
 from safegym.scenario.snapshot import capture, restore
 
 SEEDS = range(4)
-TAKING = [n for n in names() if find(n).parameters or find(n).faults or find(n).disturbances]
+TAKING = [n for n in DEEP if find(n).parameters or find(n).faults or find(n).disturbances]
 INPUTS = [
     (name, each.name)
     for name in TAKING

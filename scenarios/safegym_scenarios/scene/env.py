@@ -69,7 +69,8 @@ class SceneEnv(gym.Env[Observation, Observation]):
         self.render_mode = render_mode
         self.observation_space = gym.spaces.Box(-REACH, REACH, (setting.observations,), np.float32)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (setting.actions,), np.float32)
-        self.model = copy(_compiled(type(self), setting))
+        kind: Any = type(self)
+        self.model = copy(_compiled(kind, setting))
         self.data = mj.MjData(self.model)
         self.signals: tuple[Any, ...] = ()
         self.values: dict[str, float] = {}
