@@ -52,6 +52,8 @@ OFFSET = Signal("grasp_offset", unit="m", scale=0.005)
 """Distance of the grasp from the item's middle while it is lifted, else 0, m."""
 DENT = Signal("dent", unit="m", scale=0.002, hold="max")
 """How deep the side of a soft item is pressed in, m."""
+RESERVE = Signal("suction_reserve", unit="N", scale=10.0, hold="min")
+"""How much more pull the cup would bear, N; below 0 it tears off."""
 SIGNALS = (GOAL_DISTANCE, GRIP, IMPACT, SLIP, FALL)
 LIFTED = 0.012
 """m, from where on the item counts as lifted."""
@@ -142,7 +144,14 @@ class GraspEnv(SceneEnv):
             found.append((OFFSET, Custom(lambda model, data: self._offset())))
         if self.setting.soft:
             found.append((DENT, Custom(lambda model, data: self._dent())))
+        if self._suction:
+            found.append((RESERVE, Custom(lambda model, data: self._can - self._pull, "force")))
         return found
+
+    @property
+    def _can(self) -> float:
+        """What the cup bears now, N."""
+        return self._bears * self.surroundings.effort_left
 
     @property
     def place_of_item(self) -> Vector:
@@ -176,7 +185,7 @@ class GraspEnv(SceneEnv):
         """The cup's seal: made where it lies on the item, torn by too much pull."""
         if not self._suction:
             return
-        data, can = self.data, self._bears * self.surroundings.effort_left
+        data, can = self.data, self._can
         if data.eq_active[self._bond]:
             data.eq_active[self._bond] = can > 0.0 and self._pull <= can
         elif can > 0.0 and self._lies_on():

@@ -1,7 +1,7 @@
 """MuJoCo's warnings while a model of Gymnasium's is compiled."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from safegym.scenario.signals.engine import mj
@@ -13,7 +13,7 @@ here, and it would be said once for each copy of the environment, and kept in MU
 
 
 @contextmanager
-def expected_warnings() -> Iterator[None]:
+def expected_warnings() -> Generator[None, None, None]:
     """Within it MuJoCo's warnings are Python's, but for the one that is known of the models."""
     before = mj.get_mju_user_warning()
     mj.set_mju_user_warning(_told)

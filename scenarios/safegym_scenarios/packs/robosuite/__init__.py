@@ -1,0 +1,5 @@
+"""robosuite's manipulation tasks; names robosuite/..."""
+
+from safegym_scenarios.packs.offer import Offer
+
+PACK = Offer("robosuite", ("robosuite",), "pip install 'safegym[robosuite]'")
