@@ -11,7 +11,6 @@ from safegym.formula.terms import Signal
 from safegym.formula.text import parse
 from safegym.gate.judging import judge_all
 from safegym.gate.plan import Gate, GatePlan
-
 from safegym.gate.setting import make_setting
 from safegym.scenario.agreement import conversions
 from safegym.scenario.record import record
