@@ -40,9 +40,9 @@ def gallery(
     from safegym.scenario.registry import find
     from safegym.scenario.verified import current, read_table, table_path
 
+    choose_backend()  # before any pack is loaded: one may import mujoco, which reads the choice
     asked = chosen(names or (), every=not names and not family, family=family, pack=pack)
     (folder / PICTURES).mkdir(parents=True, exist_ok=True)
-    choose_backend()
     with counting_bars(quiet=as_json) as bars:
         task = bars.add_task("filming", total=len(asked), note="")
 

@@ -74,7 +74,8 @@ def _family(spec: "ScenarioSpec") -> str:
 def _row(spec: "ScenarioSpec") -> dict[str, Any]:
     return {
         "name": spec.name,
-        "pack": spec.pack,
+        "pack": "core" if spec.pack == "core" else "extra",
+        "from": spec.pack,
         "family": _family(spec),
         "summary": spec.summary,
         "digest": spec.digest,

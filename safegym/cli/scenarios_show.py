@@ -1,7 +1,7 @@
 """`safegym scenarios show`: one scenario in words, as a film, or in a window."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from safegym.errors import ScenarioError
 if TYPE_CHECKING:
     from safegym.scenario.looking.film import Film
     from safegym.scenario.spec import ScenarioSpec
+    from safegym.verdict import Verdict
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -81,29 +82,46 @@ def _episode(
     from safegym.scenario.looking.window import play, refuse_without_display
     from safegym.scenario.registry import find, refuse_unknown
 
+    choose_backend()  # before any pack is loaded: one may import mujoco, which reads the choice
     refuse_unknown(name)
     if render is not None:
         refuse_unwritable(render)
     if live:
         refuse_without_display()
-    choose_backend()  # before the scenario is built, which imports mujoco
     spec = find(name)
+    still = render is not None and render.suffix.lower() == ".png" and not live
+    if still and at is None:
+        at = float(spec.horizon * spec.clock.dt) / 2.0
     with working(f"filming {name}", quiet=as_json):
-        film = _film(spec, policy, seed, rate)
+        film = _film(spec, policy, seed, rate, at if still else None)
         written, note = (None, "") if render is None else write_film(film, render, at=at)
     _tell(spec, film, seed, written, note, as_json)
     if live:
         play(film)
 
 
-def _film(spec: "ScenarioSpec", policy: str, seed: int, rate: float) -> "Film":
+def _film(
+    spec: "ScenarioSpec", policy: str, seed: int, rate: float, only_at: float | None
+) -> "Film":
+    """The film of an episode; its last picture says how each claim came out."""
     from safegym.check.live import make
+    from safegym.check.monitor import judge
     from safegym.scenario.looking.drawing import drawing
     from safegym.scenario.looking.film import film
 
     acting = load(policy, spec)
     env = make(drawing(spec), live=True)
-    return film(env, spec.name, float(spec.clock.dt), acting, seed=seed, rate=rate)
+    dt = float(spec.clock.dt)
+    taken = film(env, spec.name, dt, acting, seed=seed, rate=rate, only_at=only_at)
+    found = [judge(claim, taken.trace) for claim in spec.claims]
+    return taken.ended({verdict.claim_id: _outcome(verdict) for verdict in found})
+
+
+def _outcome(verdict: "Verdict") -> dict[str, Any]:
+    """As a monitor says it of an episode under way."""
+    margin = verdict.robustness
+    low, high = (None, None) if margin is None else (margin.lo, margin.hi)
+    return {"status": verdict.status, "lo": low, "hi": high}
 
 
 def _tell(
@@ -129,4 +147,5 @@ def _tell(
     out.print(verdict_table(title, verdicts))
     if written is not None:
         more = f" ({note})" if note else ""
-        out.print(f"{len(film.shots)} pictures, written to {written}{more}", soft_wrap=True)
+        many = "a picture" if written.suffix == ".png" else f"{len(film.shots)} pictures"
+        out.print(f"{many}, written to {written}{more}", soft_wrap=True)

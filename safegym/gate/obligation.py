@@ -68,7 +68,8 @@ def obligations(claims: Iterable[Claim], plan: GatePlan) -> tuple[Obligation, ..
         names = ", ".join(item.claim.id for item in found) or "none"
         raise GateError(
             f"Nothing here can be certified from episodes: the claims ({names}) speak of every "
-            "episode. State a probability (prob(...) < p), or lift them: GatePlan(lift=0.99)."
+            "episode. State a probability (prob(...) < p), or lift them: GatePlan(lift=0.99), "
+            "--lift 0.99 on the command line."
         )
     return found
 

@@ -161,6 +161,8 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         sentences = compare(locked, found).sentences
         print("\n".join(sentences), file=sys.stderr, end="\n" if sentences else "")
+        if not sentences:
+            print(f"{path.name} matches {len(found)} {asked.pack} scenarios")
         return 1 if sentences else 0
     except (SafegymError, OSError, SyntaxError) as error:
         print(str(error), file=sys.stderr)

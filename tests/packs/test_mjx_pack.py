@@ -15,7 +15,7 @@ def test_the_example_prints_what_the_page_says_and_its_traces_are_mujocos(capsys
     import mujoco
 
     text = PAGE.read_text(encoding="utf-8")
-    (example,) = re.findall(r"## MJX\n```python\n(.*?)```", text, re.DOTALL)
+    (example,) = re.findall(r"## MJX\n.*?```python\n(.*?)```", text, re.DOTALL)
     names = {}
     exec(compile(example, str(PAGE), "exec"), names)
     printed = capsys.readouterr().out.strip()

@@ -52,7 +52,8 @@ def picture_of(env: Environment, name: str) -> Picture:
         drawn = None
     except Exception as error:
         raise ScenarioError(
-            f"{name} cannot be drawn: render() raised {type(error).__name__}: {error}"
+            f"{name} cannot be drawn: render() raised {type(error).__name__}: {error} If it is "
+            "about OpenGL, set MUJOCO_GL=osmesa before anything imports mujoco."
         ) from error
     if isinstance(drawn, list):
         drawn = drawn[-1] if drawn else None

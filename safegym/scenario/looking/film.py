@@ -1,7 +1,7 @@
 """A film of one episode: pictures at an even pace, with what was said at each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat
 
 import gymnasium as gym
@@ -34,13 +34,25 @@ class Film:
     trace: Trace
     pace: float
 
+    def ended(self, claims: Claims) -> "Film":
+        """The same with what is known of the claims at the end, on the picture of the last step."""
+        last = self.shots[-1]
+        if round(last.time / float(self.trace.clock.dt)) != self.trace.steps:
+            return self
+        return replace(self, shots=(*self.shots[:-1], replace(last, claims=claims)))
+
 
 class Camera(gym.Wrapper[Any, Any, Any, Any]):
-    """Keeps a picture of sample 0, of every `every`-th step, and of the last."""
+    """Keeps a picture of sample 0, of every `every`-th step, and of the last.
 
-    def __init__(self, env: Environment, name: str, dt: float, every: int) -> None:
+    only: the step besides the first and last that is drawn, None for every `every`-th.
+    """
+
+    def __init__(
+        self, env: Environment, name: str, dt: float, every: int, only: int | None = None
+    ) -> None:
         super().__init__(env)
-        self._name, self._dt, self._every = name, dt, every
+        self._name, self._dt, self._every, self._only = name, dt, every, only
         self._steps = 0
         self.shots: list[Shot] = []
 
@@ -57,7 +69,8 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
         """Steps, and takes a picture where one is due."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._steps += 1
-        if self._steps % self._every == 0 or terminated or truncated:
+        due = self._steps % self._every == 0 if self._only is None else self._steps == self._only
+        if due or terminated or truncated:
             self._shoot(info)
         return observation, reward, terminated, truncated, info
 
@@ -75,15 +88,18 @@ def film(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     rate: float = 20.0,
+    only_at: float | None = None,
 ) -> Film:
     """Runs one episode and films it.
 
     env: a recorded environment of the scenario `name` that draws (`drawing`, then `wrap.make` or
     `check.live.make`). dt: control step in s. rate: pictures a second of the episode, at most.
+    only_at: time in s of the one picture that is wanted besides the first and the last.
     Raises ScenarioError if nothing can be drawn.
     """
     every = max(1, round(1.0 / (rate * dt)))
-    camera = Camera(env, name, dt, every)
+    only = None if only_at is None else round(only_at / dt)
+    camera = Camera(env, name, dt, every, only)
     try:
         camera.reset(seed=seed)  # what cannot be drawn is told before anything runs
         trace = record(camera, policy, seed, options=options)

@@ -279,3 +279,13 @@ def test_the_gallery_goes_on_past_a_scenario_that_cannot_be_drawn(tmp_path):
     assert "1 of 2 scenarios filmed" in found.output
     assert (tmp_path / "index.html").is_file()
     assert isinstance(find(NAME).make_env(), gym.Env)
+
+
+def test_a_still_draws_only_what_it_needs_and_the_last_picture_tells_the_outcome():
+    spec = find("classic/pendulum-v0")
+    env = make_live(drawing(spec), live=True)
+    taken = film(env, spec.name, 0.05, spec.good(), seed=0, only_at=2.0)
+    assert [round(shot.time, 6) for shot in taken.shots] == [0.0, 2.0, 10.0]
+    ended = taken.ended({"pendulum.settle": {"status": "violated", "lo": -0.5, "hi": -0.5}})
+    assert ended.shots[-1].claims["pendulum.settle"]["status"] == "violated"
+    assert ended.shots[:-1] == taken.shots[:-1]

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safegym.check.controls import Outcome, verify
+from safegym.check.controls.declared import shortcomings
 from safegym.check.controls.outcome import bar
 from safegym.cli import scenarios, scenarios_verify
 from safegym.formula.build import always, eventually
@@ -15,6 +16,7 @@ from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.policy.base import ScriptedPolicy
 from safegym.scenario.inputs import Inputs
+from safegym.scenario.registry import find
 from safegym.scenario.spec import Parameter, ScenarioSpec
 from safegym.scenario.verified import Separation
 from safegym.trace.model import Clock
@@ -330,3 +332,11 @@ def test_what_cannot_be_chosen_is_refused(words, said):
     found = run(*words)
     assert found.exit_code == 1
     assert said in str(found.exception)
+
+
+def test_a_text_that_was_drafted_and_not_edited_does_not_count():
+    spec = find("chain/plant-v0")
+    drafted = replace(spec.claims[0], hazard="EDIT: what happens")
+    issues = list(shortcomings(replace(spec, claims=(drafted, *spec.claims[1:]))))
+    assert any("still says EDIT, as it was drafted" in issue for issue in issues)
+    assert not any("EDIT" in issue for issue in shortcomings(spec))

@@ -36,7 +36,7 @@ def test_json_tells_the_pack_and_the_family_of_each():
     document = json.loads(run("--family", "chain", "--json").output)
     assert [each["name"] for each in document] == list(names("core", "chain"))
     for each in document:
-        assert (each["pack"], each["family"]) == ("core", "chain")
+        assert (each["pack"], each["from"], each["family"]) == ("core", "core", "chain")
         assert each["digest"] == find(each["name"]).digest
 
 
