@@ -13,7 +13,6 @@ import gymnasium as gym
 import numpy as np
 
 from safegym.scenario.spec import ScenarioSpec
-from safegym_scenarios.packs.build import flat
 from safegym_scenarios.packs.reading import Reading
 from safegym_scenarios.packs.robots import (
     bare_row,
@@ -49,12 +48,12 @@ class SeededTask(gym.Wrapper[Any, Any, Any, Any]):
 
 
 def make_inner(env_id: str) -> Any:
-    """env_id: a task, such as "reach-v3"."""
+    """env_id: a task, such as "reach-v3"; its goal can be observed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import_module("metaworld")  # registers its environments
-
-        return flat(SeededTask(gym.make("Meta-World/MT1", env_name=env_id)))
+        tasks: Any = import_module("metaworld.env_dict")
+        kind = tasks.ALL_V3_ENVIRONMENTS_GOAL_OBSERVABLE[f"{env_id}-goal-observable"]
+        return SeededTask(kind(seed=0))
 
 
 def readings(row: Row) -> tuple[Reading, ...]:
