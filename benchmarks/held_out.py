@@ -22,7 +22,7 @@ from safegym.scenario.spec import ScenarioSpec
 FIRST, SEEDS, NEEDED = 3000, 20, 19
 BAR = 0.95
 """Least share of scenarios with 19 of 20 or more."""
-QUICK = 15
+QUICK = 8
 
 
 def kept(spec: ScenarioSpec) -> int:
@@ -49,7 +49,7 @@ def kept(spec: ScenarioSpec) -> int:
 def main() -> int:
     """Runs and prints; 1 if the share is below the bar."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fifteen scenarios")
+    parser.add_argument("--quick", action="store_true", help="eight scenarios")
     parser.add_argument("--json", action="store_true", help="one object for machines")
     arguments = parser.parse_args()
     chosen = names("core")
