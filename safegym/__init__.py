@@ -82,18 +82,33 @@ if TYPE_CHECKING:
     from safegym.formula.sentence import sentence as sentence
     from safegym.formula.terms import Signal as Signal
     from safegym.formula.text import parse as parse
+    from safegym.gate.burst_settings import BurstSettings as BurstSettings
     from safegym.gate.certify import certify as certify
     from safegym.gate.distill import Distilled as Distilled
+    from safegym.gate.distill import Teacher as Teacher
+    from safegym.gate.distill import certify_jointly as certify_jointly
     from safegym.gate.distill import distil as distil
+    from safegym.gate.distill import distil_teachers as distil_teachers
     from safegym.gate.falsifying import falsify as falsify
     from safegym.gate.plan import Gate as Gate
     from safegym.gate.plan import GatePlan as GatePlan
     from safegym.gate.proving import bank_counterexample as bank_counterexample
+    from safegym.gate.replay_settings import ReplaySettings as ReplaySettings
+    from safegym.gate.reward import Curriculum as Curriculum
+    from safegym.gate.reward import Potential as Potential
+    from safegym.gate.reward import Reward as Reward
+    from safegym.gate.reward import Stage as Stage
+    from safegym.gate.reward import claim_reward as claim_reward
     from safegym.gate.step_penalty import penalised as penalised
     from safegym.gate.strata import Strata as Strata
     from safegym.gate.strata import Stratum as Stratum
+    from safegym.gate.trainer.settings import TrainSettings as TrainSettings
     from safegym.gate.training import resume as resume
     from safegym.gate.training import train as train
+    from safegym.gate.weighting import PID as PID
+    from safegym.gate.weighting import CostCritic as CostCritic
+    from safegym.gate.weighting import PenaltySettings as PenaltySettings
+    from safegym.gate.weighting import Ramp as Ramp
     from safegym.policy.base import Policy as Policy
     from safegym.policy.base import ScriptedPolicy as ScriptedPolicy
     from safegym.policy.loading import load_policy as load_policy
@@ -182,14 +197,25 @@ _FACE = {
     "safegym.formula.sentence": ("sentence",),
     "safegym.formula.terms": ("Signal",),
     "safegym.formula.text": ("parse",),
+    "safegym.gate.burst_settings": ("BurstSettings",),
     "safegym.gate.certify": ("certify",),
-    "safegym.gate.distill": ("Distilled", "distil"),
+    "safegym.gate.distill": (
+        "Distilled",
+        "Teacher",
+        "certify_jointly",
+        "distil",
+        "distil_teachers",
+    ),
     "safegym.gate.falsifying": ("falsify",),
     "safegym.gate.plan": ("Gate", "GatePlan"),
     "safegym.gate.proving": ("bank_counterexample",),
+    "safegym.gate.replay_settings": ("ReplaySettings",),
+    "safegym.gate.reward": ("Curriculum", "Potential", "Reward", "Stage", "claim_reward"),
     "safegym.gate.step_penalty": ("penalised",),
     "safegym.gate.strata": ("Strata", "Stratum"),
+    "safegym.gate.trainer.settings": ("TrainSettings",),
     "safegym.gate.training": ("resume", "train"),
+    "safegym.gate.weighting": ("CostCritic", "PID", "PenaltySettings", "Ramp"),
     "safegym.policy.base": ("Policy", "ScriptedPolicy"),
     "safegym.policy.loading": ("load_policy",),
     "safegym.policy.network": ("Layer", "NetworkPolicy", "Normalisation"),

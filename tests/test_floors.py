@@ -50,6 +50,14 @@ FENCES = {
         "safegym/gate/trainer",
         "safegym/gate/distill",
     ),
+    "sb3_contrib": (
+        "safegym/policy/sb3",
+        "safegym/check/neural/",
+        "safegym/check/loop/",
+        "safegym/check/gradient",
+        "safegym/gate/trainer",
+        "safegym/gate/distill",
+    ),
     "mujoco": (
         "safegym/scenario/signals",
         "safegym/scenario/wrap",

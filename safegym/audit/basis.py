@@ -36,7 +36,9 @@ def basis_fault(
         return _decision_fault("rollback", None, basis)
     if kind == "gate_decision" and payload["action"] == "promote":
         return _promotion_fault(basis) or _policy_fault(payload, leaves, before)
-    return _policy_fault(payload, leaves, before) if kind == "evidence" else None
+    if kind in ("evidence", "regression", "falsification", "withdrawal"):
+        return _policy_fault(payload, leaves, before)
+    return None
 
 
 def _trace_fault(entries: Sequence[Mapping[str, Any]], basis: list[Leaf]) -> str | None:

@@ -33,7 +33,9 @@ STATUS = Text("satisfied, violated or inconclusive", ("satisfied", "violated", "
 OPEN_NUMBER = Number('a number, "inf" or "-inf"', infinite=True)
 POSITIVE = Number("a number from 0", least=0)
 ATTEMPT = Number("a whole number from 1", least=1, whole=True)
-STREAM = Text("train, gate or certify", ("train", "gate", "certify"))
+STREAM = Text(
+    "train, gate, certify, suite or burst", ("train", "gate", "certify", "suite", "burst")
+)
 EVIDENCE_KIND = Text("proved, estimated or observed", ("proved", "estimated", "observed"))
 VALIDITY = Text(
     "exact, fixed_n, anytime or asymptotic", ("exact", "fixed_n", "anytime", "asymptotic")
@@ -99,6 +101,20 @@ KINDS: Mapping[str, Kind] = {
             "method": TEXT,
             "budget": COUNT,
             "found": Truth(),
+        },
+    ),
+    "regression": Kind(
+        "the regression suite was run on a policy, start by start, before an attempt",
+        {
+            "policy": DIGEST_FIELD,
+            "scenario": DIGEST_FIELD,
+            "epoch": COUNT,
+            "starts": Items(
+                Fields({"claim_id": TEXT, "seed": TEXT, "trace": DIGEST_FIELD, "status": STATUS})
+            ),
+            "joined": COUNT,
+            "passed": Truth(),
+            "rests_on": _rests_on("verdict", "measurement", "trace_shard"),
         },
     ),
     "spec_registered": Kind(
@@ -183,11 +199,14 @@ KINDS: Mapping[str, Kind] = {
             "reasons": Items(TEXT, least=1),
             "rests_on": _rests_on(
                 *("evidence", "verdict", "measurement", "trace_shard", "proof"),
-                *("falsification", "attempt_closed"),
+                *("falsification", "regression", "attempt_closed"),
             ),
         },
     ),
-    "penalty": Kind("failing traces lowered rewards", {"epoch": COUNT, "episodes": COUNT}),
+    "penalty": Kind(
+        "failing traces lowered rewards, or advantages by a cost critic",
+        {"epoch": COUNT, "episodes": COUNT},
+    ),
     "replay": Kind(
         "failing starts were drawn again for training", {"epoch": COUNT, "episodes": COUNT}
     ),
@@ -203,6 +222,16 @@ KINDS: Mapping[str, Kind] = {
     "promotion": Kind(
         "a policy was released",
         {"policy": DIGEST_FIELD, "rests_on": _rests_on("gate_decision", least=1)},
+    ),
+    "withdrawal": Kind(
+        "a person took a released policy back; `instead` is the one released before, if any",
+        {
+            "policy": DIGEST_FIELD,
+            "who": TEXT,
+            "why": TEXT,
+            "instead": Nullable(DIGEST_FIELD),
+            "rests_on": _rests_on("promotion", least=1),
+        },
     ),
     "waiver": Kind(
         "a person accepts a gap until a date",

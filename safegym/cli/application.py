@@ -11,10 +11,13 @@ from rich.text import Text
 
 from safegym.cli import (
     audit,
+    bank,
     certify,
     check,
     claims,
+    distil,
     falsify,
+    policy,
     prove,
     record,
     report,
@@ -59,12 +62,15 @@ def _root(
 app.add_typer(scenarios.app, name="scenarios")
 app.add_typer(claims.app, name="claims")
 app.add_typer(audit.app, name="audit")
+app.add_typer(bank.app, name="bank")
+app.add_typer(policy.app, name="policy")
 app.command("record")(record.record)
 app.command("check")(check.check)
 app.command("train")(train.train)
 app.command("certify")(certify.certify)
 app.command("falsify")(falsify.falsify)
 app.command("prove")(prove.prove)
+app.command("distil")(distil.distil)
 app.command("report")(report.report)
 
 

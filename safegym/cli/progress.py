@@ -11,10 +11,12 @@ from safegym.cli.counting_bars import counting_bars
 from safegym.gate.events import (
     AttemptClosed,
     AttemptStarted,
+    BurstDone,
     EpisodeJudged,
     GateEvent,
     LogResumed,
     ScreenDone,
+    SuiteDone,
 )
 
 if TYPE_CHECKING:
@@ -74,6 +76,22 @@ class GateProgress:
                     self.say(f"attempt {event.attempt} ", (event.outcome, "bold"), why)
             case LogResumed():
                 self._resumed(event)
+            case SuiteDone():
+                self._suite(event)
+            case BurstDone():
+                self._burst(event)
+
+    def _suite(self, event: SuiteDone) -> None:
+        self._end("suite")
+        if event.starts:
+            kept = event.starts - len(event.failed)
+            self.say(f"regression suite: {kept} of {event.starts} starts passed")
+
+    def _burst(self, event: BurstDone) -> None:
+        self._end("burst")
+        if event.episodes:
+            finds = sum(event.finds.values())
+            self.say(f"falsification burst: {finds} found in {event.episodes} episodes")
 
     def _episode(self, event: EpisodeJudged) -> None:
         task = self._tasks.get(event.stage)
@@ -110,8 +128,6 @@ class RunProgress(GateProgress):
         from safegym.gate.trainer import events
 
         match event:
-            case EpisodeJudged() | ScreenDone() | AttemptStarted() | AttemptClosed() | LogResumed():
-                self.gate(event)
             case events.RunStarted():
                 self.began = True
                 self._steps = self.bars.add_task("training", total=event.total, note="")
@@ -123,11 +139,23 @@ class RunProgress(GateProgress):
                 self.bars.update(self._steps, completed=event.steps, note=note)
             case events.EpochEnded():
                 self.say(_epoch_line(event))
+            case events.StageBegan():
+                self.say(f"curriculum: stage {event.stage} of {event.stages} begins")
             case events.GateDecided():
                 why = f": {event.reasons[0]}" if event.reasons else ""
                 self.say(f"epoch {event.epoch}: ", (event.action, "bold"), why)
             case events.RolledBack():
                 self.say(f"epoch {event.epoch}: weights are those of epoch {event.to_epoch} again")
+            case (
+                EpisodeJudged()
+                | ScreenDone()
+                | AttemptStarted()
+                | AttemptClosed()
+                | LogResumed()
+                | SuiteDone()
+                | BurstDone()
+            ):
+                self.gate(event)
             case _:
                 pass
 

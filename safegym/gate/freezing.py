@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from safegym.audit.log import AuditLog
 from safegym.errors import PolicyError
 from safegym.policy.base import Policy
+from safegym.policy.tree import FILE, TreePolicy
 
 FOLDER = "policies"
 
@@ -70,7 +71,7 @@ def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
     folder = policy_folder(log.folder, card.digest)
     if isinstance(policy, Savable) and not folder.exists():
         folder.parent.mkdir(exist_ok=True)
-        policy.save(folder)
+        _save(policy, folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     log.append(
         "policy_frozen",
@@ -84,3 +85,12 @@ def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
             "width": card.width,
         },
     )
+
+
+def _save(policy: Savable, folder: Path) -> None:
+    """A tree saves one file; the folder is made for it."""
+    if not isinstance(policy, TreePolicy):
+        policy.save(folder)
+        return
+    folder.mkdir()
+    policy.save(folder / FILE)

@@ -8,6 +8,7 @@ from typing import Any
 from safegym.audit.log import AuditLog
 from safegym.digest import digest_json
 from safegym.formula.claim import Claim
+from safegym.gate.counterexample import Origin
 from safegym.gate.reading import Finding, Reading, find, finding_json, number, verdict_json
 from safegym.trace.model import Trace
 from safegym.trace.store import ShardWriter
@@ -31,13 +32,14 @@ SHARD = 100
 class Judged:
     """One episode with what was found on each claim, in the claims' order.
 
-    options: what its reset was given besides the seed.
+    options: what its reset was given besides the seed. origin: what its start is banked as.
     """
 
     index: int
     trace: Trace
     findings: tuple[Finding, ...]
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    origin: Origin = "screen"
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -60,9 +62,11 @@ def judge_all(
     index: int,
     trace: Trace,
     options: Mapping[str, Any] | None = None,
+    origin: Origin = "screen",
 ) -> Judged:
     """Judge one trace on every claim; measure it for claims about a mean."""
-    return Judged(index, trace, tuple(find(claim, trace) for claim in claims), options or {})
+    found = tuple(find(claim, trace) for claim in claims)
+    return Judged(index, trace, found, options or {}, origin)
 
 
 Reference = dict[str, str]

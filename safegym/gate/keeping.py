@@ -9,9 +9,15 @@ from safegym.audit.log import AuditLog
 from safegym.check.statistics.ledger import AttemptLedger
 from safegym.errors import GateError
 from safegym.gate.attempt import Certifier
+from safegym.gate.burst import BurstCheck
+from safegym.gate.burst_settings import BurstSettings
+from safegym.gate.checks import BeforeAttempt
 from safegym.gate.decide import Decision, GateKeeper
 from safegym.gate.events import Listener, LogResumed, ignore
+from safegym.gate.replay import ReplayBank
 from safegym.gate.setting import Setting
+from safegym.gate.suite import RegressionSuite
+from safegym.gate.suite_check import SuiteCheck
 from safegym.policy.base import Policy
 from safegym.scenario.seeds import episode_seed
 
@@ -62,6 +68,31 @@ class EpochReport(Protocol):
         ...
 
     @property
+    def terms(self) -> dict[str, float]:
+        """Term of a declared reward -> what it paid an episode on average."""
+        ...
+
+    @property
+    def stage(self) -> int | None:
+        """Stage of the curriculum, None without one."""
+        ...
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Claim id -> what a violation costs now, in units of reward."""
+        ...
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Claim id -> estimated violation rate of training episodes; no evidence."""
+        ...
+
+    @property
+    def inexact(self) -> Sequence[str]:
+        """Why the run does not equal one that was never interrupted, in the epoch of a resume."""
+        ...
+
+    @property
     def policy_digest(self) -> str:
         """The policy that the epoch's checkpoint holds."""
         ...
@@ -87,7 +118,9 @@ class TrainingGate:
     """A `GateKeeper` as the trainer sees it. Each decision is sealed before it is returned.
 
     The trainer's checkpoints carry the size of the log, so that a resumed run sets aside exactly
-    the records of what it does again. root: of the training seeds.
+    the records of what it does again. root: of the training seeds. suite: most starts of the
+    regression suite, 0 for none; bank: gives the replay bank that holds it, as it stands. burst:
+    how a policy that passed its screen is searched for counterexamples before an attempt.
     """
 
     setting: Setting
@@ -98,13 +131,15 @@ class TrainingGate:
     root: int = 0
     trained: set[int] = field(default_factory=set[int])
     begun: dict[int, int] = field(default_factory=dict[int, int])
+    suite: int = 0
+    bank: Callable[[], ReplayBank] | None = None
+    burst: BurstSettings = field(default_factory=lambda: BurstSettings(budget=0))
 
     def begin(self, log: AuditLog) -> None:
         """Start with a new log."""
         folder = self.folder / "traces"
-        self.keeper = GateKeeper(
-            Certifier(self.setting, self.ledger, log, folder, self.listener, self.trained)
-        )
+        certifier = Certifier(self.setting, self.ledger, log, folder, self.listener, self.trained)
+        self.keeper = GateKeeper(certifier, self._checks(certifier))
 
     @property
     def log(self) -> AuditLog:
@@ -143,6 +178,23 @@ class TrainingGate:
         self.begin(log)
         self._keeper().restore(state, load)
 
+    def _checks(self, certifier: Certifier) -> tuple[BeforeAttempt, ...]:
+        """The suite first: it is the cheaper one, and it may hold the gate."""
+        checks: list[BeforeAttempt] = []
+        if self.suite:
+            checks.append(SuiteCheck(certifier, self._suite))
+        if self.burst.budget:
+            checks.append(BurstCheck(certifier, self.burst))
+        return tuple(checks)
+
+    def _suite(self) -> RegressionSuite:
+        if self.bank is None:  # an empty suite would be passed in silence
+            raise GateError(
+                f"The gate has a regression suite of up to {self.suite} starts, and no bank that "
+                "holds it; set gate.bank = lambda: trainer.bank."
+            )
+        return self.bank().suite
+
     def _remember(self, starts: Sequence[int]) -> None:
         """Take in the seeds of the training episodes begun since the last epoch."""
         scenario, claims = self.setting.spec.digest, self.setting.claims_digest
@@ -168,6 +220,11 @@ class TrainingGate:
                 "episodes": report.episodes,
                 "mean_return": report.mean_return,
                 "training_violations": dict(violations),
+                "training_rates": dict(report.rates),
+                "penalty_weights": dict(report.weights),
+                **({"inexact": list(report.inexact)} if report.inexact else {}),
+                **({"reward_terms": dict(report.terms)} if report.terms else {}),
+                **({} if report.stage is None else {"curriculum_stage": report.stage}),
             },
         )
         if report.penalties:

@@ -5,11 +5,10 @@ already violates the claim, whatever comes next. The action before that sample s
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from safegym.check.monitor import Settling, judge, settling
+from safegym.check.monitor import Settling, judge, satisfaction, settling
 from safegym.errors import GateError
 from safegym.formula.claim import Claim, MeanBound
 from safegym.formula.interning import postorder
@@ -29,67 +28,10 @@ from safegym.formula.nodes import (
     WindowedUnary,
 )
 from safegym.formula.rewrite import to_steps
+from safegym.gate.trainer.trigger import earliest
+from safegym.gate.weighting.settings import PenaltySettings as PenaltySettings
+from safegym.gate.weighting.weights import Weights
 from safegym.trace.model import Clock, EpisodeEnd, Trace
-
-
-@dataclass(frozen=True, slots=True)
-class PenaltySettings:
-    """How a violation is turned into a negative reward.
-
-    The reward at the settling step is lowered by weight * clip(-margin, floor, cap), where the
-    margin is the robustness there in multiples of the claim's scale. The floor also holds where the
-    margin is 0 (a limit touched exactly) or refused (mixed units without scales), so that no
-    violation is free.
-
-    weight: in units of reward. cap, floor: in multiples of scale.
-    end_weight: weight for violations that only the episode's end decides (a goal not reached in
-    time); 0 penalises safety claims alone.
-    claims: claim id -> weight of that claim, for every violation of it, instead of the two above.
-    """
-
-    weight: float = 4.0
-    cap: float = 1.0
-    floor: float = 0.25
-    end_weight: float = 0.0
-    claims: Mapping[str, float] = field(default_factory=dict[str, float])
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "claims", dict(self.claims))
-        numbers = {"weight": self.weight, "end_weight": self.end_weight, **self.claims}
-        for name, value in numbers.items():
-            if not (math.isfinite(value) and value >= 0.0):
-                raise GateError(f"Penalty weight {name} is {value}; give a finite number >= 0.")
-        if not (0.0 <= self.floor <= self.cap and math.isfinite(self.cap)):
-            raise GateError(
-                f"The penalty has floor {self.floor} and cap {self.cap}; give 0 <= floor <= cap."
-            )
-
-    @property
-    def idle(self) -> bool:
-        """Whether no violation can be penalised."""
-        return self.cap == 0.0 or not any((self.weight, self.end_weight, *self.claims.values()))
-
-    def weight_of(self, claim_id: str, *, at_end: bool = False) -> float:
-        """The claim's own weight, else `end_weight` or `weight`."""
-        return self.claims.get(claim_id, self.end_weight if at_end else self.weight)
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings as JSON."""
-        return {
-            "weight": self.weight,
-            "cap": self.cap,
-            "floor": self.floor,
-            "end_weight": self.end_weight,
-            "claims": dict(self.claims),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "PenaltySettings":
-        """The settings of `to_json`. Raises GateError when a field is missing or unknown."""
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise GateError(f"Stored penalty settings are malformed: {error}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +41,9 @@ class Violation:
     step: the settling sample, from 0. margin: robustness there in multiples of scale, None where
     margins are refused. at_end: only the episode's end decided it. size: what is added to the
     reward of the action before `step`, in units of reward, <= 0; 0 where nothing is penalised:
-    weight 0, or settled at sample 0, before any action.
+    weight 0, or settled at sample 0, before any action. cost: -size at multiplier 1, >= 0, which
+    says whether the violation is penalised at all. weighed: whether the claim declares a weight
+    for it, also at sample 0.
     """
 
     claim_id: str
@@ -108,17 +52,25 @@ class Violation:
     margin: float | None
     at_end: bool
     size: float
+    cost: float = 0.0
+    weighed: bool = False
 
 
 class Penaliser:
     """Finds violations in training traces and sizes their penalties.
 
     Claims about a mean over episodes have no violation of one episode and are passed over.
+    weights: what each claim weighs now; None takes those of the settings, as they begin.
     Raises UnsupportedError or FormulaError when a claim cannot be put on the clock's grid.
     """
 
     def __init__(
-        self, claims: Sequence[Claim], clock: Clock, horizon: int, settings: PenaltySettings
+        self,
+        claims: Sequence[Claim],
+        clock: Clock,
+        horizon: int,
+        settings: PenaltySettings,
+        weights: Weights | None = None,
     ) -> None:
         self._settings = settings
         self._horizon = horizon
@@ -134,19 +86,61 @@ class Penaliser:
             for claim in self._claims
         }
         self._reach = {name: eventual_reach(formula) for name, formula in steps.items()}
+        self._earliest = {claim.id: earliest(claim, clock) for claim in self._claims}
         self._waits = frozenset(name for name, formula in steps.items() if only_waits(formula))
         self._shown_by_samples = frozenset(
             name for name, formula in steps.items() if shown_by_samples(formula)
         )
+        self._weights = weights or Weights(self._claims, settings, self._waits)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims that one episode can violate."""
         return self._claims
 
-    def violations(self, trace: Trace) -> tuple[Violation, ...]:
-        """Violations of a whole trace, or of an open episode's prefix, in the claims' order."""
-        found = (self._violation(claim, trace) for claim in self._claims)
+    def at(self, stage: int | None) -> "Penaliser":
+        """Who judges training episodes that began in this stage of the run's curriculum."""
+        return self
+
+    @property
+    def weights(self) -> Weights:
+        """What each claim weighs now."""
+        return self._weights
+
+    def waits(self, claim_id: str) -> bool:
+        """Whether only the episode's end can violate the claim."""
+        return claim_id in self._waits
+
+    def void(self, trace: Trace, violated: Collection[str]) -> frozenset[str]:
+        """Claims of which a whole trace is no episode, given those that it violated.
+
+        Their condition did not hold, or the episode was cut before it could be told.
+        """
+        cut = trace.end.kind == "interrupted"
+        return frozenset(
+            claim.id
+            for claim in self._claims
+            if (claim.condition is not None and not _held(claim, claim.condition, trace))
+            or (cut and claim.id not in violated and judge(claim, trace).status != "satisfied")
+        )
+
+    def kept(self, trace: Trace, among: Collection[str]) -> frozenset[str]:
+        """Which of these claims an open episode's prefix satisfies, whatever comes next."""
+        return frozenset(
+            claim.id
+            for claim in self._claims
+            if claim.id in among and bool(satisfaction(claim, trace)[0][0])
+        )
+
+    def violations(
+        self, trace: Trace, among: Collection[str] | None = None
+    ) -> tuple[Violation, ...]:
+        """Violations of a whole trace, or of an open episode's prefix, in the claims' order.
+
+        among: ids of the claims to look at, None for all.
+        """
+        asked = (c for c in self._claims if among is None or c.id in among)
+        found = (self._violation(claim, trace) for claim in asked)
         return tuple(violation for violation in found if violation is not None)
 
     def _violation(self, claim: Claim, trace: Trace) -> Violation | None:
@@ -154,22 +148,24 @@ class Penaliser:
         if settled is None:
             return None
         at_end = self._decided_by_end(claim, trace, settled.step)
-        weight = self._settings.weight_of(claim.id, at_end=at_end)
+        declared = self._settings.weight_of(claim.id, at_end=at_end)
         margin = settled.margin
         known = margin is not None and not math.isnan(margin)
-        size = 0.0 if settled.step == 0 else penalty_size(margin, weight, self._settings)
+        cost = 0.0 if settled.step == 0 else -penalty_size(margin, declared, self._settings)
         return Violation(
             claim_id=claim.id,
             trace_digest=trace.digest,
             step=settled.step,
             margin=margin if known else None,
             at_end=at_end,
-            size=size,
+            size=-cost * self._weights.multiplier(claim.id) if cost > 0.0 else 0.0,
+            cost=cost,
+            weighed=declared > 0.0,
         )
 
     def _settled(self, claim: Claim, trace: Trace) -> Settling | None:
         if claim.id not in self._waits:
-            return settling(claim, trace)
+            return settling(claim, trace, self._earliest[claim.id])
         if trace.end.kind == "interrupted" and len(trace.rewards) < self._horizon:
             return None
         verdict = judge(claim, trace)
@@ -190,11 +186,18 @@ class Penaliser:
             return True
         if step < last or claim.id in self._shown_by_samples:
             return False
+        if last < self._earliest[claim.id]:
+            return True
         if trace.end.kind != "interrupted":
             end = EpisodeEnd("interrupted", trace.end.time, "")
             if judge(claim, replace(trace, end=end, digest="")).status != "violated":
                 return True
         return last >= self._horizon and self._reach[claim.id] >= self._horizon
+
+
+def _held(claim: Claim, condition: Formula, trace: Trace) -> bool:
+    asked = Claim(id=claim.id, statement=condition, rounding=claim.rounding)
+    return judge(asked, trace).status == "satisfied"
 
 
 def penalty_size(margin: float | None, weight: float, settings: PenaltySettings) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any, Final, Literal, get_args
 
 from safegym.digest import digest_json
@@ -10,14 +11,12 @@ from safegym.formula.claim import Claim
 from safegym.gate.strata import Strata
 
 LARGEST_SEED = 2**53 - 1
-VERSION: Final = 2
-LATER: Final[Mapping[str, Any]] = {
-    "version": 1,
-    "display": "one at a time",
-    "repeats": 0,
-    "strata": None,
+VERSION: Final = 3
+SINCE: Final[Mapping[int, Mapping[str, Any]]] = {
+    2: {"display": "one at a time", "repeats": 0, "strata": None},
+    3: {"screen_share": None},
 }
-"""What a plan of version 1 did not say, and what it meant by that."""
+"""Version -> fields that came with it, and what plans before it meant by not having them."""
 FEWEST_REPEATS: Final = 3
 Display = Literal["one at a time", "holm"]
 
@@ -40,9 +39,11 @@ class GatePlan:
     on it.
     display: how verdicts of claims are called where nothing is released: "one at a time", or
     "holm" (claims are called shown only where Holm allows it for all of them together).
+    screen_share: most steps that screens may have taken, as a share of the training steps so far: a
+    screen that comes due above it is left out. None for no limit.
     repeats: most episodes of a certified attempt that are run again to see whether they repeat
     (one in a hundred, at least 3). strata: a declared mix of conditions, None for the scenario's
-    own draws. version: of the plan's meaning; logs of version 1 are read as they were written.
+    own draws. version: of the plan's meaning; logs of earlier ones are read as they were written.
     """
 
     gate_every: int = 20_480
@@ -61,6 +62,7 @@ class GatePlan:
     display: Display = "one at a time"
     repeats: int = 20
     strata: Strata | None = None
+    screen_share: float | None = 0.2
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -108,15 +110,21 @@ class GatePlan:
             raise GateError(
                 f"GatePlan(strata={self.strata!r:.60}): write strata=Strata((Stratum(...), ...))."
             )
-        if type(self.version) is int and self.version == 1:
-            said = [name for name in LATER if getattr(self, name) != LATER[name]]
-            if said:
-                raise GateError(f"A gate plan of version 1 has no {', '.join(said)}.")
-            return
-        if type(self.version) is not int or self.version != VERSION:
+        if type(self.version) is not int or not 1 <= self.version <= VERSION:
             raise GateError(
-                f"GatePlan(version={self.version!r}): this safegym reads versions 1 and {VERSION}."
+                f"GatePlan(version={self.version!r}): this safegym reads versions 1 to {VERSION}."
             )
+        missing = later(self.version)
+        said = [name for name in missing if getattr(self, name) != missing[name]]
+        if said:
+            raise GateError(f"A gate plan of version {self.version} has no {', '.join(said)}.")
+        if self.screen_share is not None and not _is_share(self.screen_share):
+            raise GateError(
+                f"GatePlan(screen_share={self.screen_share!r}): give a share of the training steps "
+                "above 0, e.g. screen_share=0.2, or None for no limit."
+            )
+        if self.version == 1:
+            return
         repeats: Any = self.repeats
         if type(repeats) is not int or repeats < FEWEST_REPEATS:
             raise GateError(
@@ -146,9 +154,8 @@ class GatePlan:
 
     def to_json(self) -> dict[str, Any]:
         """All fields of the plan's version, for the log."""
-        names = [item.name for item in fields(self)]
-        if self.version == 1:
-            names = [name for name in names if name not in LATER]
+        missing = {*later(self.version), *(["version"] if self.version == 1 else [])}
+        names = [item.name for item in fields(self) if item.name not in missing]
         data = {name: getattr(self, name) for name in names}
         if self.strata is not None:
             data["strata"] = self.strata.to_json()
@@ -157,11 +164,12 @@ class GatePlan:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "GatePlan":
         """The plan of `to_json`, of any version. Raises GateError for unknown or missing fields."""
-        given = {**data} if "version" in data else {**data, **LATER}
+        version = data.get("version", 1)
+        known = version if type(version) is int and 1 <= version <= VERSION else VERSION
+        missing = later(known)
+        given = {**data, **missing, "version": version}
         names = {item.name for item in fields(cls)}
-        odd = set(given) ^ names | {
-            name for name in LATER if "version" not in data and name in data
-        }
+        odd = set(given) ^ names | set(missing) & set(data)
         if odd:
             found = ", ".join(sorted(odd))
             raise GateError(f"This gate plan has unknown or missing fields: {found}.")
@@ -174,7 +182,7 @@ class GatePlan:
         if self.version != VERSION:
             raise GateError(
                 f"A gate plan of version {self.version} is read where a log holds it, and begins "
-                "no new run: under it no episode is run again before it is certified. Write "
+                "no new run: it means less than a plan does now. Write "
                 f"GatePlan(...) without version=, which is version {VERSION}."
             )
 
@@ -182,6 +190,20 @@ class GatePlan:
     def digest(self) -> str:
         """Digest over all fields."""
         return digest_json(self.to_json())
+
+
+def later(version: int) -> dict[str, Any]:
+    """Fields that a plan of that version does not have, and what it meant by that."""
+    return {
+        name: meant
+        for since, came in SINCE.items()
+        if since > version
+        for name, meant in came.items()
+    }
+
+
+def _is_share(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0.0 < value < inf
 
 
 def _is_probability(value: object) -> bool:

@@ -119,7 +119,7 @@ def bank_counterexample(
     verdicts = {claim.id: check(claim, trace) for claim in asked}
     violated = tuple(claim for claim in asked if verdicts[claim.id].status == "violated")
     starts = [
-        Counterexample.of(trace, claim.id, _margin(verdicts[claim.id]), "falsify", options)
+        Counterexample.of(trace, claim.id, _margin(verdicts[claim.id]), "proof", options)
         for claim in violated
     ]
     return Carried(

@@ -10,8 +10,10 @@ from safegym.gate.obligation import Obligation
 from safegym.gate.plan import GatePlan
 from safegym.gate.reading import Reading
 from safegym.gate.setting import attempt_tally
+from safegym.gate.strata import Strata
 from safegym.gate.tally import Outcome, Tally
 from safegym.gate.watch import make_watch
+from safegym.trace.model import Trace
 
 Key = tuple[str, str, int, int]
 """(stream, policy digest, attempt, epoch): one campaign."""
@@ -118,6 +120,20 @@ class Campaign:
         for reading in self.readings(item.claim.id):
             watch.add(reading)
         return {**watch.to_json(), "trace_root": digest_json(self.digests)}
+
+
+def stratum_fault(strata: Strata | None, trace: Trace, index: int) -> str:
+    """Whether the episode ran under what its stratum draws from its seed: what is wrong, or ""."""
+    if strata is None:
+        return ""
+    stratum = strata.of(index, trace.seed)
+    for name, value in stratum.options(trace.seed)["parameters"].items():
+        if trace.parameters.get(name) != value:
+            return (
+                f"episode {index} belongs to stratum {stratum.name} with {name} = {value!r}, "
+                f"and recorded {trace.parameters.get(name)!r}"
+            )
+    return ""
 
 
 def stratum_weights(plan: GatePlan) -> dict[str, str]:

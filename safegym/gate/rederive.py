@@ -15,14 +15,16 @@ from safegym.errors import SafegymError
 from safegym.formula.claim import Claim, set_digest
 from safegym.gate.assumed import assumed_fault
 from safegym.gate.evidence import LATER, NOT_REPEATED
+from safegym.gate.frozen_files import misfiled
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
 from safegym.gate.reading import Reading, find, finding_json
-from safegym.gate.recount import Campaign, Key, attempt_started, key_of
+from safegym.gate.recount import Campaign, Key, attempt_started, key_of, stratum_fault
 from safegym.gate.registration import PROMISES, registered_json
+from safegym.gate.registry.releases import Releases
 from safegym.gate.rerun import reasons_of, repeats_fault
 from safegym.gate.setting import terms_digest
-from safegym.policy.stored import DOCUMENT, WEIGHTS, stored_digest
+from safegym.gate.suite_recount import GIVEN, Lookout
 from safegym.scenario.seeds import episode_seed
 from safegym.trace.model import Trace
 from safegym.trace.store import read_shard
@@ -75,6 +77,8 @@ class _Rederivation:
         self._told: dict[Key, dict[str, bool]] = {}
         self._closed: dict[Key, str] = {}
         self._cards: dict[str, Mapping[str, Any]] = {}
+        self._lookout = Lookout()
+        self._releases = Releases()
 
     def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
         handlers = {
@@ -89,6 +93,10 @@ class _Rederivation:
             "measurement": self._verdicts,
             "evidence": self._evidence_record,
             "gate_decision": self._decision,
+            "regression": self._looked_out,
+            "falsification": self._looked_out,
+            "promotion": self._releases.promoted,
+            "withdrawal": self._releases.withdrawn,
         }
         for record in records:
             handler = handlers.get(record.kind)
@@ -126,6 +134,7 @@ class _Rederivation:
         if run.registered is not None:
             yield "a plan is registered a second time", False
         run.registered = GatePlan.from_json(record.payload["plan"])
+        self._lookout.register(record.payload)
         if run.plan.digest != record.payload["digest"]:
             yield "the plan does not give its digest", False
         run.obligations = obligations(run.claims.values(), run.plan)
@@ -142,19 +151,8 @@ class _Rederivation:
 
     def _policy(self, record: AuditRecord) -> Iterator[tuple[str, bool]]:
         """Weights and architecture must give the digest that everything else names."""
-        payload = record.payload
-        self._cards[payload["policy"]] = payload
-        if payload.get("kind") == "scripted":
-            return
-        paths = [self._folder / entry["artifact"] for entry in payload["files"]]
-        kept = {path.name: path for path in paths if path.is_file()}
-        if not {DOCUMENT, WEIGHTS} <= set(kept):
-            yield "the frozen policy's files are missing", True
-            return
-        files = (kept[DOCUMENT].read_bytes(), kept[WEIGHTS].read_bytes())
-        found = stored_digest(*files, int(payload["width"]))
-        if found != payload["policy"]:
-            yield f"the policy's files give {found}, logged {payload['policy']}", False
+        self._cards[record.payload["policy"]] = record.payload
+        yield from misfiled(self._folder, record.payload)
 
     def _attempt_started(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
@@ -176,6 +174,7 @@ class _Rederivation:
             "scenario": run.scenario["digest"],
         }
         yield from _differing(payload, expected)
+        yield from self._lookout.before_attempt(payload["policy"])
 
     def _attempt_closed(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
@@ -236,6 +235,8 @@ class _Rederivation:
                 yield wrong, False
 
     def _origin(self, payload: Mapping[str, Any], trace: Trace, index: int) -> str:
+        if payload["stream"] in GIVEN:
+            return self._not_of_this_run(payload, trace, index)
         run, scenario = self._run, self._run.scenario
         attempt = payload["attempt"] if payload["stream"] == "certify" else payload["epoch"]
         seed = episode_seed(
@@ -249,24 +250,16 @@ class _Rederivation:
         )
         if trace.seed != seed:
             return f"episode {index} ran on another seed than its stream gives"
+        return self._not_of_this_run(payload, trace, index) or stratum_fault(
+            self._run.plan.strata, trace, index
+        )
+
+    def _not_of_this_run(self, payload: Mapping[str, Any], trace: Trace, index: int) -> str:
+        scenario = self._run.scenario
         if (trace.policy_digest, trace.scenario_digest) != (payload["policy"], scenario["digest"]):
             return f"episode {index} is of another policy or scenario"
         if (trace.horizon, str(trace.clock.dt)) != (scenario["horizon"], scenario["dt"]):
             return f"episode {index} has another horizon or clock than the scenario"
-        return self._stratum_fault(trace, index)
-
-    def _stratum_fault(self, trace: Trace, index: int) -> str:
-        """Whether the episode ran under what its stratum draws from its seed."""
-        strata = self._run.plan.strata
-        if strata is None:
-            return ""
-        stratum = strata.of(index, trace.seed)
-        for name, value in stratum.options(trace.seed)["parameters"].items():
-            if trace.parameters.get(name) != value:
-                return (
-                    f"episode {index} belongs to stratum {stratum.name} with {name} = {value!r}, "
-                    f"and recorded {trace.parameters.get(name)!r}"
-                )
         return ""
 
     def _verdicts(self, record: AuditRecord) -> Findings:
@@ -338,6 +331,19 @@ class _Rederivation:
         )
         if wrong:
             yield wrong, False
+
+    def _looked_out(self, record: AuditRecord) -> Findings:
+        payload, suite = record.payload, record.kind == "regression"
+        if not suite and "finds" not in payload:  # a search outside of a run's gate
+            return
+        key: Key = ("suite" if suite else "burst", payload["policy"], 0, payload["epoch"])
+        traces = [t for origin, kept in self._shards.values() if origin == key for t in kept]
+        expected = {"scenario": self._run.scenario["digest"]}
+        if not suite:
+            expected["claim_digest"] = self._run.claims[payload["claim_id"]].digest
+        yield from _differing(payload, expected)
+        derive = self._lookout.regression if suite else self._lookout.falsification
+        yield from derive(payload, self._campaigns.setdefault(key, Campaign()), traces)
 
     def _decision(self, record: AuditRecord) -> Findings:
         payload = record.payload

@@ -2,141 +2,33 @@
 
 Sampling follows Jiang, Grefenstette and Rocktaeschel, Prioritized Level Replay (2021): a mixture
 of rank-based priority and staleness. Replayed episodes never count as evidence, and their seeds are
-burnt for certification.
+burnt for certification. A start that was passed often enough leaves the bank for the regression
+suite (`safegym.gate.suite`).
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safegym.digest import digest_json
 from safegym.errors import GateError
-from safegym.trace.model import Trace
+from safegym.gate.counterexample import Counterexample, Origin, margin_json
+from safegym.gate.replay_settings import ReplaySettings
+from safegym.gate.replaying import ReplayDesk, ReplayPlan
+from safegym.gate.suite import RegressionSuite
 
-Origin = Literal["train", "screen", "certify", "falsify"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReplaySettings:
-    """How failing starts are trained on again.
-
-    share: largest share of the episodes started in an epoch that are replays, in [0, 1).
-    capacity: most starts held. retire_after: passes in a row after which a start is dropped.
-    staleness: share of the drawing probability given to starts not drawn for long, in [0, 1].
-    temperature: > 0; small draws the deepest violation almost always, large draws evenly.
-    """
-
-    share: float = 0.25
-    capacity: int = 1000
-    retire_after: int = 3
-    staleness: float = 0.3
-    temperature: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.share < 1.0:
-            raise GateError(f"The replay share is {self.share}; give a number in [0, 1).")
-        if self.capacity < 1 or self.retire_after < 1:
-            raise GateError("The replay capacity and retire_after must be at least 1.")
-        if not 0.0 <= self.staleness <= 1.0:
-            raise GateError(f"The replay staleness is {self.staleness}; give a number in [0, 1].")
-        if not (self.temperature > 0.0 and math.isfinite(self.temperature)):
-            raise GateError(f"The replay temperature is {self.temperature}; give a number > 0.")
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings as JSON."""
-        return {
-            "share": self.share,
-            "capacity": self.capacity,
-            "retire_after": self.retire_after,
-            "staleness": self.staleness,
-            "temperature": self.temperature,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ReplaySettings":
-        """The settings of `to_json`. Raises GateError when a field is missing or unknown."""
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise GateError(f"Stored replay settings are malformed: {error}.") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """A start from which a claim was violated.
-
-    seed: given to reset. options: given to reset too; empty where the seed alone decides.
-    parameters, disturbance_seed: as the episode's trace recorded them. margin: robustness in
-    multiples of scale, <= 0, None where refused.
-    """
-
-    scenario_digest: str
-    claim_id: str
-    seed: int
-    margin: float | None
-    trace_digest: str
-    origin: Origin
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    parameters: Mapping[str, float] = field(default_factory=dict[str, float])
-    disturbance_seed: int = 0
-
-    @property
-    def key(self) -> str:
-        """Same for the same start and claim, whatever the outcome."""
-        return digest_json([self.claim_id, str(self.seed), dict(self.options)])
-
-    @classmethod
-    def of(
-        cls,
-        trace: Trace,
-        claim_id: str,
-        margin: float | None,
-        origin: Origin,
-        options: Mapping[str, Any] | None = None,
-    ) -> "Counterexample":
-        """The start of a trace. options: what was given to reset beside the seed."""
-        return cls(
-            scenario_digest=trace.scenario_digest,
-            claim_id=claim_id,
-            seed=trace.seed,
-            margin=margin,
-            trace_digest=trace.digest,
-            origin=origin,
-            options=dict(options or {}),
-            parameters=dict(trace.parameters),
-            disturbance_seed=trace.disturbance_seed,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The start as JSON; whole numbers that JSON would round are text."""
-        return {
-            "scenario_digest": self.scenario_digest,
-            "claim_id": self.claim_id,
-            "seed": str(self.seed),
-            "margin": _number(self.margin),
-            "trace_digest": self.trace_digest,
-            "origin": self.origin,
-            "options": dict(self.options),
-            "parameters": dict(self.parameters),
-            "disturbance_seed": str(self.disturbance_seed),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Counterexample":
-        """The start of `to_json`. Raises GateError when it is malformed."""
-        try:
-            fields = dict(data)
-            margin = fields["margin"]
-            fields["margin"] = None if margin is None else float(margin)
-            fields["seed"] = int(fields["seed"])
-            fields["disturbance_seed"] = int(fields["disturbance_seed"])
-            return cls(**fields)
-        except (KeyError, TypeError, ValueError) as error:
-            raise GateError(f"A stored counterexample is malformed: {error!r}.") from error
+__all__ = [
+    "Counterexample",
+    "Entry",
+    "Origin",
+    "ReplayBank",
+    "ReplayDesk",
+    "ReplayPlan",
+    "ReplaySettings",
+]
 
 
 @dataclass(slots=True)
@@ -159,6 +51,7 @@ class ReplayBank:
         self._entries: dict[str, Entry] = {}
         self._draws = 0
         self._burnt: set[int] = set()
+        self._suite = RegressionSuite(settings.suite)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -168,21 +61,27 @@ class ReplayBank:
         """The starts held, oldest first."""
         return tuple(self._entries.values())
 
+    def holds(self, start: Counterexample) -> bool:
+        """Whether the start is in the bank now."""
+        return start.key in self._entries
+
     @property
     def burnt(self) -> frozenset[int]:
         """Seeds that were replayed and so may not certify."""
         return frozenset(self._burnt)
 
+    @property
+    def suite(self) -> RegressionSuite:
+        """Retired starts, which a policy must pass before an attempt to certify it."""
+        return self._suite
+
     def add(self, start: Counterexample) -> bool:
         """Hold a start, or renew it; True if it is new.
 
-        A full bank lets its shallowest violation go. Raises GateError for another scenario.
+        A full bank lets its shallowest violation go. A start that failed again in the regression
+        suite is held like any other and stays in the suite. Raises GateError for another scenario.
         """
-        if start.scenario_digest != self._scenario_digest:
-            raise GateError(
-                f"A counterexample of scenario {start.scenario_digest or '(none)'} was offered to "
-                f"the bank of {self._scenario_digest}; starts are not carried between scenarios."
-            )
+        start.refuse_other(self._scenario_digest, "bank")
         known = self._entries.get(start.key)
         if known is not None:
             known.margin, known.passes = start.margin, 0
@@ -196,7 +95,8 @@ class ReplayBank:
     def record(self, start: Counterexample, status: str, margin: float | None) -> bool:
         """Take in how a replay ended: "satisfied", "violated" or "inconclusive".
 
-        Returns True when the start is retired: passed `retire_after` times in a row.
+        Returns True when the start is retired: passed `retire_after` times in a row. It then joins
+        the regression suite.
         """
         self._draws += 1
         self._burnt.add(start.seed)
@@ -212,6 +112,7 @@ class ReplayBank:
         if entry.passes < self._settings.retire_after:
             return False
         del self._entries[start.key]
+        self._suite.add(entry.start)
         return True
 
     def probabilities(self) -> NDArray[np.float64]:
@@ -248,10 +149,12 @@ class ReplayBank:
             "settings": self._settings.to_json(),
             "draws": self._draws,
             "burnt": sorted(str(seed) for seed in self._burnt),
+            "suite": self._suite.to_json(),
+            "suite_joined": self._suite.joined,
             "entries": [
                 {
                     "start": entry.start.to_json(),
-                    "margin": _number(entry.margin),
+                    "margin": margin_json(entry.margin),
                     "passes": entry.passes,
                     "replays": entry.replays,
                     "last_drawn": entry.last_drawn,
@@ -275,6 +178,9 @@ class ReplayBank:
                 entry.last_drawn = int(item["last_drawn"])
             bank._draws = int(data["draws"])
             bank._burnt = {int(seed) for seed in data["burnt"]}
+            kept, most = data.get("suite", ()), bank._settings.suite
+            joined = int(data.get("suite_joined", len(kept)))
+            bank._suite = RegressionSuite.from_json(kept, most, scenario_digest, joined)
             owner = data["scenario_digest"]
         except (KeyError, TypeError, ValueError) as error:
             raise GateError(f"A stored replay bank is malformed: {error!r}.") from error
@@ -285,55 +191,5 @@ class ReplayBank:
         return bank
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReplayPlan:
-    """Starts and drawing probabilities, fixed for one epoch. Draws touch no global generator."""
-
-    starts: tuple[Counterexample, ...]
-    probabilities: NDArray[np.float64]
-    share: float
-    root: int
-    epoch: int
-
-    def draw(self, number: int) -> Counterexample:
-        """The start of the epoch's replay `number`, from 0: the same whenever it is asked."""
-        sequence = np.random.SeedSequence(
-            entropy=self.root, spawn_key=(0x5245504C, self.epoch, number)
-        )
-        generator = np.random.Generator(np.random.PCG64(sequence))
-        return self.starts[int(generator.choice(len(self.starts), p=self.probabilities))]
-
-
-@dataclass(slots=True)
-class ReplayDesk:
-    """Hands starts to the environments at their resets, never more than the plan's share.
-
-    started, replayed: episodes since the epoch began.
-    """
-
-    plan: ReplayPlan | None = None
-    started: int = 0
-    replayed: int = 0
-
-    def open(self, plan: ReplayPlan) -> None:
-        """Begin an epoch."""
-        self.plan, self.started, self.replayed = plan, 0, 0
-
-    def next(self) -> Counterexample | None:
-        """The start of the next episode; None for a fresh one."""
-        self.started += 1
-        plan = self.plan
-        if plan is None or not plan.starts or self.replayed + 1 > plan.share * self.started:
-            return None
-        self.replayed += 1
-        return plan.draw(self.replayed - 1)
-
-
 def _depth(margin: float | None) -> float:
     return 0.0 if margin is None or math.isnan(margin) else -margin
-
-
-def _number(value: float | None) -> float | str | None:
-    if value is None or math.isnan(value):
-        return None
-    return value if math.isfinite(value) else str(value)

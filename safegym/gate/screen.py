@@ -1,5 +1,6 @@
 """A screen: a cheap, sequential look at a policy that makes no claim."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ from safegym.gate.judging import EpisodeBook, Judged, Reference
 from safegym.gate.setting import Setting, versions
 from safegym.gate.watch import METHOD, Watch, allowed, degraded_threshold, make_watch
 from safegym.policy.base import Policy
+from safegym.scenario.campaign import Campaign
 
 __all__ = ["METHOD", "Screen", "Screener", "allowed", "degraded_threshold"]
+_FIRST = 8
+"""Episodes that a screen starts at first: a policy that fails them is cheap to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class Screen:
     violations, undecided: claim id -> episodes. degraded: the mirror e-process of some claim
     showed a failure probability above the verification threshold. excess: worst observed failure
     share as a multiple of what passes, to rank checkpoints. references: its evidence records.
+    steps: environment steps of its episodes.
     """
 
     epoch: int
@@ -34,6 +39,7 @@ class Screen:
     excess: float
     failing: tuple[Judged, ...] = ()
     references: tuple[Reference, ...] = ()
+    steps: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """What a checkpoint keeps of it."""
@@ -47,6 +53,7 @@ class Screen:
             "undecided": dict(self.undecided),
             "excess": self.excess,
             "references": list(self.references),
+            "steps": self.steps,
         }
 
     @classmethod
@@ -88,7 +95,8 @@ class Screener:
         book = self._book(policy.card.digest, epoch, label)
         tallied: list[Judged] = []
         seed_of = setting.seeds(policy.card.digest, "gate", epoch)
-        with setting.campaign(policy, seed_of, episodes=total) as run:
+        first = None if to_the_end else _FIRST
+        with setting.campaign(policy, seed_of, episodes=total, first=first) as run:
             for index, trace in run:
                 judged = setting.judged(index, trace)
                 book.add(judged)
@@ -99,9 +107,9 @@ class Screener:
                 if not to_the_end and _settled(watches, watch_degradation):
                     run.stop()
                     break
-            surplus = [setting.judged(index, trace) for index, trace in run.surplus]
+            _let_go(run, setting)
         book.flush()
-        return self._result(epoch, policy, watches, book, tallied, surplus)
+        return self._result(epoch, policy, watches, book, tallied)
 
     def _book(self, digest: str, epoch: int, label: str) -> EpisodeBook:
         subject = {
@@ -122,7 +130,6 @@ class Screener:
         watches: list[Watch],
         book: EpisodeBook,
         tallied: list[Judged],
-        surplus: list[Judged],
     ) -> Screen:
         violations = {watch.item.claim.id: watch.seen.violations for watch in watches}
         result = Screen(
@@ -134,8 +141,9 @@ class Screener:
             violations=violations,
             undecided={watch.item.claim.id: watch.seen.undecided for watch in watches},
             excess=max(watch.excess for watch in watches),
-            failing=tuple(judged for judged in (*tallied, *surplus) if judged.violated),
+            failing=tuple(judged for judged in tallied if judged.violated),
             references=self._record(watches, book),
+            steps=sum(len(judged.trace.rewards) for judged in tallied),
         )
         self.listener(
             ScreenDone(
@@ -145,6 +153,7 @@ class Screener:
                 len(tallied),
                 dict(violations),
                 book.subject["label"],
+                _margins(tallied),
             )
         )
         return result
@@ -165,10 +174,31 @@ class Screener:
         return tuple(written)
 
 
+def _let_go(run: Campaign, setting: Setting) -> None:
+    """Wait for what worker processes still run, so that they stay for the next screen.
+
+    What comes back is not looked at: how much there is of it depends on the number of workers, and
+    failing episodes of a screen are replayed in training, which no such number may change.
+    """
+    if setting.workers > 1:
+        _ = run.surplus
+
+
 def _settled(watches: list[Watch], watch_degradation: bool) -> bool:
     if not any(watch.result == "failed" for watch in watches):
         return False
     return not watch_degradation or any(watch.degraded for watch in watches)
+
+
+def _margins(tallied: list[Judged]) -> dict[str, tuple[float, float]]:
+    """Lowest and mean margin by claim, over the episodes whose margin is known and finite."""
+    found: dict[str, list[float]] = {}
+    for judged in tallied:
+        for verdict in judged.verdicts:
+            low = None if verdict.robustness is None else verdict.robustness.lo
+            if low is not None and math.isfinite(low):
+                found.setdefault(verdict.claim_id, []).append(low)
+    return {claim: (min(lows), math.fsum(lows) / len(lows)) for claim, lows in found.items()}
 
 
 def _progress(number: int, total: int, watches: list[Watch]) -> EpisodeJudged:

@@ -89,23 +89,38 @@ class Setting:
 
         return seed_of
 
-    def campaign(self, policy: Policy, seed_of: Callable[[int], int], *, episodes: int) -> Campaign:
-        """At most `episodes` fresh episodes of `policy`, with the tail that the claims need."""
+    def campaign(
+        self,
+        policy: Policy,
+        seed_of: Callable[[int], int],
+        *,
+        episodes: int,
+        options_of: Callable[[int], Mapping[str, Any]] | None = None,
+        first: int | None = None,
+    ) -> Campaign:
+        """At most `episodes` episodes of `policy`, with the tail that the claims need.
 
-        def options_of(index: int) -> Mapping[str, Any]:
+        options_of: what an episode's reset is given besides its seed; None for what the plan's
+        strata draw. first: how many are started at first (`Campaign`).
+        """
+
+        def drawn(index: int) -> Mapping[str, Any]:
             return self.options(index, seed_of(index))
+
+        given = drawn if options_of is None and self.plan.strata is not None else options_of
 
         return Campaign(
             self.spec,
             policy,
             seed_of=seed_of,
-            options_of=None if self.plan.strata is None else options_of,
+            options_of=given,
             tail=self.tail,
             copies=self.plan.copies,
             workers=self.workers,
             engine=self.engine,
             episode_seconds=self.episode_seconds,
             episodes=episodes,
+            first=first,
         )
 
     def rehearse(self, policy: Policy) -> None:

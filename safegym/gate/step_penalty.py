@@ -14,7 +14,9 @@ from safegym.check.live import make
 from safegym.errors import GateError
 from safegym.formula.claim import Claim
 from safegym.gate.penalty import Penaliser, PenaltySettings, penalty_size
+from safegym.gate.weighting.settings import REASON
 from safegym.scenario.registry import find
+from safegym.scenario.reward_wrap import owed_at_terminal
 from safegym.scenario.spec import ScenarioSpec
 from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
@@ -27,10 +29,12 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
     violation that the online monitor sees settle is penalised at once, by its margin there; what
     only the episode's end decides (or a monitor that is not tight sees late) is judged on the
     finished trace and penalised at the last step. Each claim is penalised once an episode, never at
-    sample 0, before any action.
+    sample 0, before any action. With `ends`, such a violation that the samples show terminates the
+    episode, unless it was there at sample 0.
 
     info["penalties"]: claim id -> what was added to the reward of this step, <= 0. Raises GateError
-    for settings that name unknown claims, and in use where the environment has no live claims.
+    for settings that name unknown claims or that only the trainer can follow (`adapt`,
+    `cost_critic`), and in use where the environment has no live claims.
     """
 
     def __init__(
@@ -41,6 +45,7 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
         settings: PenaltySettings,
     ) -> None:
         super().__init__(env)
+        _refuse_trainers_own(settings)
         self._recorder, self._settings = env, settings
         self._penaliser = Penaliser(claims, spec.clock, spec.horizon, settings)
         self._ids = frozenset(claim.id for claim in claims)
@@ -59,7 +64,11 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
         observation, reward, terminated, truncated, info = self.env.step(action)
         penalties = self._at_end() if terminated or truncated else self._settled(info)
         lowered = float(reward) + sum(penalties.values())
-        return observation, lowered, terminated, truncated, {**info, "penalties": penalties}
+        told = {**info, "penalties": penalties}
+        if self._settings.ends and penalties and not terminated and self._shown(info, penalties):
+            self._recorder.interrupt(REASON + next(iter(penalties)))
+            return observation, lowered + owed_at_terminal(self._recorder), True, False, told
+        return observation, lowered, terminated, truncated, told
 
     @property
     def trace(self) -> Trace | None:
@@ -72,6 +81,10 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
         self._seen.update(fresh)
         sizes = {claim: self._size(claim, info["claims"][claim]["hi"]) for claim in fresh}
         return {claim: size for claim, size in sizes.items() if size < 0.0}
+
+    def _shown(self, info: dict[str, Any], penalties: dict[str, float]) -> bool:
+        """Whether the samples so far violate a claim that was just penalised."""
+        return not set(penalties).isdisjoint(self._violated(info))
 
     def _violated(self, info: dict[str, Any]) -> list[str]:
         """Of the claims that are penalised, those that the samples so far violate."""
@@ -96,6 +109,15 @@ class StepPenalty(gym.Wrapper[Any, Any, Any, Any]):
             for violation in self._penaliser.violations(trace)
             if violation.claim_id not in self._seen and violation.size < 0.0
         }
+
+
+def _refuse_trainers_own(settings: PenaltySettings) -> None:
+    for name in ("adapt", "cost_critic"):
+        if getattr(settings, name) is not None:
+            raise GateError(
+                f"PenaltySettings({name}=...) needs the rollouts of safegym.train; a wrapped "
+                f"environment takes fixed weights: dataclasses.replace(settings, {name}=None)."
+            )
 
 
 def penalised(

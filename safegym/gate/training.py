@@ -12,9 +12,11 @@ from safegym.audit.read import read_checkpoint_file, read_log
 from safegym.audit.record import AuditRecord
 from safegym.check.statistics.ledger import AttemptLedger
 from safegym.errors import GateError, RunFolderError
+from safegym.gate.burst_settings import BurstSettings
 from safegym.gate.events import GateEvent
 from safegym.gate.freezing import policy_folder, record_frozen
 from safegym.gate.keeping import TrainingGate, open_again
+from safegym.gate.mirror.mirrors import open_mirrors
 from safegym.gate.plan import Gate
 from safegym.gate.registered import (
     baselines_of,
@@ -35,8 +37,9 @@ from safegym.verdict import Evidence
 
 if TYPE_CHECKING:
     from safegym.gate.trainer.events import Event
-    from safegym.gate.trainer.loop import Outcome
+    from safegym.gate.trainer.outcome import Outcome
     from safegym.gate.trainer.settings import TrainSettings
+    from safegym.gate.trainer.workers.plan import RolloutWorkers
 
 RunListener = Callable[["Event | GateEvent"], None]
 
@@ -78,36 +81,71 @@ def train(
     out: str | Path,
     seed: int | None = None,
     settings: "TrainSettings | None" = None,
+    changes: Mapping[str, Any] | None = None,
+    start_from: str | Path | None = None,
     workers: int = 1,
     engine: EngineName | None = None,
     episode_seconds: float | None = None,
+    rollout_workers: int = 0,
+    tensorboard: str | Path | None = None,
+    mlflow: str | Path | None = None,
     listener: RunListener = _silent,
 ) -> TrainingRun:
     """Train with penalty and replay, screen every epoch, certify what passes, promote or go on.
 
-    scenario: name or spec. settings: hyperparameters; None takes the scenario's own. algo, steps,
-    seed: replace those of `settings`; the plan's gate_every always does. gate: claims and plan;
-    None gates the scenario's claims under the default plan. out: a new run folder. workers,
+    scenario: name or spec. settings: hyperparameters; None takes the scenario's own. algo: a name
+    of `safegym.gate.trainer.algorithms.ALGORITHMS`; another than that of the settings takes its own
+    defaults, and of the settings only what means the same to every algorithm. changes:
+    hyperparameters as plain data ({"tau": 0.01, "penalty": {"weight": 4.0}}). steps, seed: replace
+    those of `settings`; the plan's gate_every always does. start_from: folder of a saved policy or
+    of a checkpoint, whose weights and normaliser training begins with. gate: claims and plan; None
+    gates the scenario's claims under the default plan. out: a new run folder. workers,
     engine: who runs the gate's campaigns; no result depends on it. episode_seconds: an episode of
-    them that hangs longer counts as undecided. listener: hears what happens.
+    them that hangs longer counts as undecided. rollout_workers: processes (or, with engine "ray",
+    actors on a cluster) that step the training environments; 0 steps them in this process. The
+    weights are the same bits for any number of them. tensorboard: folder for event files. mlflow:
+    URI of a tracking store, or the path of an SQLite file. listener: hears what happens.
     Raises GateError, RunFolderError, ScenarioError, PolicyError; what was checkpointed stays.
     """
+    from safegym.gate.trainer.choosing import chosen_settings
+    from safegym.gate.trainer.fitting import (
+        policy_to_start_from,
+        refuse_unpenalised,
+        refuse_untrainable,
+    )
+    from safegym.gate.trainer.warm import START
+    from safegym.gate.trainer.workers.asked import rollout_plan
+
     spec = find(scenario) if isinstance(scenario, str) else scenario
     gate = gate or Gate()
     gate.plan.refuse_older()
-    given = {"algo": algo, "steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    chosen = replace(settings if settings is not None else _settings_of(spec), **changes)
+    given = {"steps": steps, "seed": seed, "gate_every": gate.plan.gate_every}
+    named = {name: value for name, value in given.items() if value is not None}
+    _refuse_twice(named, changes or {})
+    base = spec.training if settings is None else settings
+    chosen = chosen_settings(base, algo, {**dict(changes or {}), **named, "start_policy": ""})
+    refuse_untrainable(spec, chosen)
+    start = None if start_from is None else policy_to_start_from(start_from, spec, chosen)
+    if start is not None:
+        chosen = replace(chosen, start_policy=start.card.digest)
     setting = make_setting(
         spec, gate, workers=workers, engine=engine, episode_seconds=episode_seconds
     )
+    rollout = rollout_plan(
+        spec, chosen, setting.claims, rollout_workers, engine=engine, seconds=episode_seconds
+    )
+    refuse_unpenalised(spec, setting.claims, chosen)
     refuse_hopeless(setting, 1)
     findings = refuse_flawed(setting)
-    keeper = _gate(setting, Path(out), listener, chosen.seed)
+    mirrors = open_mirrors(listener, Path(out), tensorboard=tensorboard, mlflow=mlflow)
+    keeper = _gate(setting, Path(out), mirrors.hear, chosen.to_json())
     log = AuditLog.create(out)
-    with _closing(log):
+    with mirrors, _closing(log):
+        if start is not None:
+            start.save(log.folder / START)
         register(log, setting, settings=chosen.to_json(), findings=findings)
-        return _begun(keeper, log, chosen, listener)
+        mirrors.begin(setting, chosen.to_json(), log.run)
+        return mirrors.ended(_begun(keeper, log, chosen, mirrors.hear, rollout))
 
 
 def resume(
@@ -117,15 +155,21 @@ def resume(
     workers: int = 1,
     engine: EngineName | None = None,
     episode_seconds: float | None = None,
+    rollout_workers: int = 0,
+    tensorboard: str | Path | None = None,
+    mlflow: str | Path | None = None,
     listener: RunListener = _silent,
 ) -> TrainingRun:
     """Go on with the run in `out` from its last epoch boundary.
 
-    Settings, plan and claims are those of the run. Raises RunFolderError if the folder holds no
-    run or is in use, GateError if the run has ended or its scenario has changed.
+    Settings, plan and claims are those of the run; workers and engines may be others. Raises
+    RunFolderError if the folder holds no run or is in use, GateError if the run has ended or its
+    scenario has changed.
     """
     from safegym.gate.trainer.folder import IDENTITY
     from safegym.gate.trainer.loop import Trainer
+    from safegym.gate.trainer.settings import TrainSettings
+    from safegym.gate.trainer.workers.asked import rollout_plan
 
     folder = Path(out)
     records = _records_to_go_on_with(folder)
@@ -134,18 +178,30 @@ def resume(
     setting = make_setting(
         spec, gate_of(records), workers=workers, engine=engine, episode_seconds=episode_seconds
     )
-    root = int(training_of(records, folder).get("seed", 0))
-    keeper = _gate(setting, folder, listener, root)
-    if not (folder / IDENTITY).is_file():
-        return _begun_again(keeper, records, listener)
-    trainer = Trainer.resume(
-        spec, out, keeper, claims=setting.claims, listener=_burning(keeper, listener)
+    mirrors = open_mirrors(listener, folder, tensorboard=tensorboard, mlflow=mlflow)
+    keeper = _gate(setting, folder, mirrors.hear, training_of(records, folder))
+    stored = TrainSettings.from_json(training_of(records, folder))
+    rollout = rollout_plan(
+        spec, stored, setting.claims, rollout_workers, engine=engine, seconds=episode_seconds
     )
-    try:
-        return _ended(keeper, trainer.run())
-    finally:
-        if keeper.keeper is not None and not keeper.log.closed:
-            keeper.log.release()
+    with mirrors:
+        mirrors.begin(setting, training_of(records, folder), records[0].run)
+        if not (folder / IDENTITY).is_file():
+            return mirrors.ended(_begun_again(keeper, records, mirrors.hear, rollout))
+        trainer = Trainer.resume(
+            spec,
+            out,
+            keeper,
+            claims=setting.claims,
+            listener=_burning(keeper, mirrors.hear),
+            rollout=rollout,
+        )
+        keeper.bank = lambda: trainer.bank
+        try:
+            return mirrors.ended(_ended(keeper, trainer.run()))
+        finally:
+            if keeper.keeper is not None and not keeper.log.closed:
+                keeper.log.release()
 
 
 def _records_to_go_on_with(folder: Path) -> tuple[AuditRecord, ...]:
@@ -177,7 +233,11 @@ def _ended_with(folder: Path, records: tuple[AuditRecord, ...]) -> str:
 
 
 def _begun(
-    keeper: TrainingGate, log: AuditLog, settings: "TrainSettings", listener: RunListener
+    keeper: TrainingGate,
+    log: AuditLog,
+    settings: "TrainSettings",
+    listener: RunListener,
+    rollout: "RolloutWorkers",
 ) -> TrainingRun:
     """Observe the baselines, then train."""
     from safegym.gate.trainer.loop import Trainer
@@ -195,12 +255,17 @@ def _begun(
         keeper,
         claims=setting.claims,
         listener=_burning(keeper, listener),
+        rollout=rollout,
     )
+    keeper.bank = lambda: trainer.bank
     return _ended(keeper, trainer.run())
 
 
 def _begun_again(
-    keeper: TrainingGate, records: tuple[AuditRecord, ...], listener: RunListener
+    keeper: TrainingGate,
+    records: tuple[AuditRecord, ...],
+    listener: RunListener,
+    rollout: "RolloutWorkers",
 ) -> TrainingRun:
     """Go on with a run that was broken off before its training began."""
     from safegym.gate.trainer.settings import TrainSettings
@@ -209,12 +274,12 @@ def _begun_again(
     check_scenario(records, keeper.setting.spec)
     log = open_again(keeper.folder, registered_size(records), listener)
     with _closing(log):
-        return _begun(keeper, log, settings, listener)
+        return _begun(keeper, log, settings, listener, rollout)
 
 
 def _broken_off(folder: Path) -> "Outcome":
     """The outcome of a run that was interrupted before its training began."""
-    from safegym.gate.trainer.loop import Outcome
+    from safegym.gate.trainer.outcome import Outcome
 
     return Outcome(
         status="interrupted",
@@ -236,15 +301,22 @@ def _closing(log: AuditLog) -> Generator[None]:
             log.release()
 
 
-def _settings_of(spec: ScenarioSpec) -> "TrainSettings":
-    from safegym.gate.trainer.settings import TrainSettings
-
-    return TrainSettings.of(spec.training)
-
-
-def _gate(setting: Setting, folder: Path, listener: RunListener, root: int) -> TrainingGate:
+def _gate(
+    setting: Setting, folder: Path, listener: RunListener, training: Mapping[str, Any]
+) -> TrainingGate:
+    """The gate of a run. training: its settings as registered; what they do not name is off."""
+    burst = BurstSettings.from_json(training.get("burst", {"budget": 0}))
+    burst.refuse_unknown(claim.id for claim in setting.claims)
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
-    return TrainingGate(setting, ledger, folder, listener, root=root)
+    return TrainingGate(
+        setting,
+        ledger,
+        folder,
+        listener,
+        root=int(training.get("seed", 0)),
+        suite=int(training.get("replay", {}).get("suite", 0)),
+        burst=burst,
+    )
 
 
 def _burning(keeper: TrainingGate, listener: RunListener) -> RunListener:
@@ -294,3 +366,14 @@ def _ended(keeper: TrainingGate, outcome: "Outcome") -> TrainingRun:
         resume=outcome.resume,
         baselines=baselines,
     )
+
+
+def _refuse_twice(named: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Raises GateError for a change of what has a place of its own, unless both say the same."""
+    own = {"steps": "steps (--steps)", "seed": "seed (--seed)", "gate_every": "the plan (--every)"}
+    for name in sorted(set(named) & set(changes)):
+        if changes[name] != named[name]:
+            raise GateError(
+                f"{name} is {named[name]} by {own[name]} and {changes[name]!r} in the changes "
+                f"(--set); give it by {own[name]} alone."
+            )

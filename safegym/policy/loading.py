@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safegym.policy.network import NetworkPolicy
-from safegym.policy.tree import TreePolicy
+from safegym.policy.tree import FILE, TreePolicy
 
 if TYPE_CHECKING:
     from safegym.policy.sb3 import SB3Policy
@@ -16,12 +16,15 @@ TREE = ".json"
 def load_policy(path: str | Path) -> "SB3Policy | NetworkPolicy | TreePolicy":
     """The policy saved at `path`; loading runs no code.
 
-    path: a folder that `save` of an SB3Policy or NetworkPolicy wrote, a run's checkpoint, or the
-    .json file of a TreePolicy. Raises PolicyError when a digest, a class name or a value is wrong.
+    path: a folder that `save` of an SB3Policy or NetworkPolicy wrote, a run's checkpoint or frozen
+    policy, or the .json file of a TreePolicy. Raises PolicyError when a digest, a class name or a
+    value is wrong.
     """
     place = Path(path)
     if place.suffix == TREE:
         return TreePolicy.load(place)
+    if (place / FILE).is_file():
+        return TreePolicy.load(place / FILE)
     if place.is_dir() and NetworkPolicy.is_stored_at(place):
         return NetworkPolicy.load(place)
     from safegym.policy.sb3 import load_policy as load_sb3

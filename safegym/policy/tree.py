@@ -14,6 +14,8 @@ from safegym.errors import PolicyError, RunFolderError
 from safegym.policy.base import WIDTH, Array, PolicyCard
 
 FORMAT = "safegym-tree-1"
+FILE = "tree.json"
+"""Name of the file where a tree is kept in a folder."""
 LEAF = -1
 """The `feature` of a leaf."""
 MAX_NODES = MAX_INPUTS = 1 << 20
@@ -111,11 +113,14 @@ class TreePolicy:
 
     def save(self, path: str | Path) -> None:
         """Write the tree as one JSON file. Raises RunFolderError if it cannot be written."""
-        body = canonical_json({"name": self._card.name, **self._document()})
         try:
-            Path(path).write_bytes(body)
+            Path(path).write_bytes(self.to_bytes())
         except OSError as error:
             raise RunFolderError(f"Writing {path} failed: {error.strerror or error}.") from error
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        return canonical_json({"name": self._card.name, **self._document()})
 
     @classmethod
     def load(cls, path: str | Path) -> "TreePolicy":

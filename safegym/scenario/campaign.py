@@ -61,7 +61,9 @@ class Campaign:
     given besides (parameters, disturbances), None for nothing. tail: samples past the horizon.
     copies: environments stepped together, at most the policy's width. workers: processes; the
     traces are the same with any number. first_index: index of the first episode. episodes: how
-    many to run at most, None for no limit. engine: "processes" for worker processes even where
+    many to run at most, None for no limit. first: how many to start at first, for each worker;
+    as many run after that as have come back, so that whoever stops early has started few in vain.
+    None starts as many as the engine takes. engine: "processes" for worker processes even where
     workers is 1, "ray" for the nodes of a Ray cluster (`[ray]` extra), "rollout" for
     `mujoco.rollout` in this process where the scenario declares one (workers are then threads of
     the physics), None for what workers says.
@@ -91,6 +93,7 @@ class Campaign:
         workers: int = 1,
         first_index: int = 0,
         episodes: int | None = None,
+        first: int | None = None,
         keep_observations: bool = False,
         engine: EngineName | None = None,
         episode_seconds: float | None = None,
@@ -112,7 +115,8 @@ class Campaign:
         self._staging = Staging(spec, tail, keep_observations)
         self._policy, self._seed_of, self._options_of = policy, seed_of, options_of
         self._copies, self._workers = copies, workers
-        self._due = self._next = first_index
+        self._due = self._next = self._first_index = first_index
+        self._first = first
         self._end = None if episodes is None else first_index + episodes
         self._done: dict[int, Trace] = {}
         self._engine: Engine | None = None
@@ -238,6 +242,8 @@ class Campaign:
 
     def _fill(self, engine: Engine) -> None:
         ahead = max(LOOK_AHEAD, 2 * self._copies * self._workers)
+        if self._first is not None:
+            ahead = min(ahead, max(self._first * self._workers, self._due - self._first_index))
         last = self._due + ahead if self._end is None else min(self._due + ahead, self._end)
         upto = min(last, self._next + engine.room)
         if upto > self._next:

@@ -28,6 +28,7 @@ def declaration_issues(spec: "ScenarioSpec") -> list[str]:
             _parameters,
             _disturbances,
             _terminals,
+            _reward,
         )
         for issue in check(spec)
     ]
@@ -141,3 +142,8 @@ def _terminals(spec: "ScenarioSpec") -> Iterator[str]:
     for reason, kind in spec.terminals.items():
         if kind not in ("absorbed", "failed"):
             yield f"Terminal {reason!r} is {kind!r}; write 'absorbed' or 'failed'."
+
+
+def _reward(spec: "ScenarioSpec") -> Iterator[str]:
+    if spec.reward is not None:
+        yield from spec.reward.issues(spec)

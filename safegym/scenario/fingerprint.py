@@ -51,6 +51,7 @@ def declared_parts(spec: "ScenarioSpec") -> dict[str, Any]:
         "terminals": dict(spec.terminals),
         "tail": spec.can_run_tail,
         **({"disturbances": disturbances} if disturbances else {}),
+        **({} if spec.reward is None else {"reward": spec.reward.declared()}),
     }
 
 
@@ -77,6 +78,8 @@ def source_files(spec: "ScenarioSpec") -> list[Path]:
         *files_behind(spec.make_env, "make_env", spec.physics),
         *files_behind(spec.read_signals, "read_signals", spec.physics),
     }
+    for function in () if spec.reward is None else spec.reward.code():
+        found |= files_behind(function, "reward", spec.physics)
     for path in spec.sources:
         if not Path(path).is_file():
             raise ScenarioError(f"Scenario {spec.name}: source {str(path)!r} is not a file.")

@@ -59,9 +59,9 @@ class RayEngine:
         *,
         episode_seconds: float | None = None,
     ) -> None:
-        self._ray = _import_ray()
+        self._ray = import_ray()
         reference, pickled = Reference.of(staging), pickled_policy(policy)
-        _connect(self._ray, workers)
+        connect(self._ray, workers)
         self._copies, self._limit = copies, workers
         self._most = max(1, min(copies, OBJECT_BYTES // _episode_bytes(staging)))
         orders = [
@@ -138,7 +138,7 @@ class RayEngine:
         self._start(chunk)
 
 
-def _import_ray() -> Any:
+def import_ray() -> Any:
     """Ray, told not to report its use. Raises UnsupportedError, with the line that installs it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -154,7 +154,8 @@ def _import_ray() -> Any:
     return ray
 
 
-def _connect(ray: Any, workers: int) -> None:
+def connect(ray: Any, workers: int) -> None:
+    """Initialize Ray unless it is: RAY_ADDRESS, else `workers` processors of this machine."""
     if not ray.is_initialized():
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
         address = os.environ.get("RAY_ADDRESS")

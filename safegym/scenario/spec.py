@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from safegym.errors import ScenarioError
 from safegym.formula.claim import Claim
 from safegym.formula.terms import Signal
 from safegym.policy.base import Policy
@@ -16,6 +17,7 @@ from safegym.scenario.declaration import declaration_issues
 from safegym.scenario.disturbance import Disturbance
 from safegym.scenario.fingerprint import scenario_digest, versions_of
 from safegym.scenario.model import DifferentiableModel
+from safegym.scenario.reward import Reward
 from safegym.scenario.rollouts.declaration import Rollout
 from safegym.trace.model import Clock
 
@@ -69,9 +71,10 @@ class ScenarioSpec:
     horizon. model: the same dynamics as differentiable functions, if there are; not in the digest.
     rollout: its physics for `mujoco.rollout`, if that is all there is to it; not in the digest.
     options: further option names that its reset reads; others are refused. Not in the digest.
+    reward: what a step pays instead of the environment's own reward; None leaves that.
 
     digest: over code, assets, parameters, faults, disturbances, signals, claims, clock, horizon,
-    terminals and versions; made on construction. Raises ScenarioError if a source file or
+    terminals, reward and versions; made on construction. Raises ScenarioError if a source file or
     distribution is missing.
     """
 
@@ -98,9 +101,16 @@ class ScenarioSpec:
     rollout: Rollout | None = None
     options: tuple[str, ...] = ()
     pack: str = "core"
+    reward: Reward | None = None
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
+        reward: Any = self.reward
+        if not isinstance(reward, Reward | None):
+            raise ScenarioError(
+                f"{self.name} has reward={reward!r:.80}; write "
+                "reward=Reward((EnvironmentReward(), ...)), or None for the environment's own."
+            )
         object.__setattr__(self, "digest", scenario_digest(self))
 
     @property

@@ -8,6 +8,7 @@ import gymnasium as gym
 from safegym.errors import ScenarioError, UnsupportedError
 from safegym.scenario.agreement import recorded_units
 from safegym.scenario.registry import find
+from safegym.scenario.reward_wrap import DeclaredReward
 from safegym.scenario.spec import Environment, ScenarioSpec, SignalReader
 from safegym.trace.model import Trace
 from safegym.trace.record import Recorder
@@ -75,6 +76,8 @@ def recorded(
         )
     env = spec.make_env()
     _refuse_time_limit(env, spec)
+    if spec.reward is not None:
+        env = DeclaredReward(env, spec, spec.reward)
     if live is not None:
         env = LiveClaims(env, spec, live)
     return Recorder(

@@ -116,6 +116,19 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         return self._tape is not None
 
     @property
+    def limit(self) -> int | None:
+        """Steps after which an episode is truncated; set it between episodes."""
+        return self._limit or None
+
+    @limit.setter
+    def limit(self, steps: int | None) -> None:
+        self._limit = steps or 0
+
+    def newest(self, count: int) -> list[tuple[Any, ...]]:
+        """What the reader returned at the open episode's last `count` >= 1 samples, or fewer."""
+        return [] if self._tape is None else self._tape.rows[-count:]
+
+    @property
     def imprint(self) -> Imprint:
         """What every trace of this recorder carries."""
         return self._imprint

@@ -253,3 +253,28 @@ def test_evidence_in_a_line_rounds_its_limit_outward(tmp_path: Path) -> None:
         "chain.safe: satisfied, estimated at confidence 0.9696, at most 0.009992; 0 violated and "
         "0 undecided of 377 episodes"
     )
+
+
+def test_a_screen_that_comes_due_while_screens_have_taken_their_share_is_left_out(
+    tmp_path: Path,
+) -> None:
+    keeper = gate(tmp_path, gate_every=4, screen_share=0.2)
+    first = asked(keeper, 1, BAD)
+    assert keeper.screened > 0.2 * 2 * 4
+    waits = asked(keeper, 2, GOOD)
+    assert waits.action == "hold"
+    assert (
+        f"screens have taken {keeper.screened:,} steps, more than 0.2 of the 8 "
+        in (waits.reasons[0])
+    )
+    assert not first.evidence
+    later = -(-keeper.screened * 5 // 4)
+    assert asked(keeper, later, GOOD).action == "promote"
+
+
+def test_the_steps_of_screens_are_counted_on_after_a_restore(tmp_path: Path) -> None:
+    keeper = gate(tmp_path, gate_every=100)
+    asked(keeper, 1, BAD)
+    again = gate(tmp_path, gate_every=100)
+    again.restore(keeper.state(), lambda digest: BAD)
+    assert again.screened == keeper.screened > 0

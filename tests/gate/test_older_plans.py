@@ -12,7 +12,7 @@ from safegym.audit.sign import read_key
 from safegym.audit.verify import verify
 from safegym.errors import GateError
 from safegym.gate.evidence import LATER as LATER_EVIDENCE
-from safegym.gate.plan import LATER, GatePlan
+from safegym.gate.plan import GatePlan, later
 from safegym.gate.rederive import rederive
 
 OLD = Path(__file__).parents[1] / "assets" / "plan_version_1"
@@ -52,10 +52,22 @@ def test_old_evidence_has_none_of_the_later_fields() -> None:
             assert not set(LATER_EVIDENCE) & set(record.payload)
 
 
-@pytest.mark.parametrize("name", [name for name in LATER if name != "version"])
+@pytest.mark.parametrize("name", sorted(later(1)))
 def test_a_plan_of_version_one_cannot_say_what_only_later_ones_know(name: str) -> None:
     stored = next(r.payload for r in records() if r.kind == "plan_registered")
     with pytest.raises(GateError, match=f"unknown or missing fields: {name}"):
-        GatePlan.from_json({**stored["plan"], name: LATER[name]})
-    with pytest.raises(GateError, match="version=3"):
-        GatePlan(version=3)
+        GatePlan.from_json({**stored["plan"], name: later(1)[name]})
+    with pytest.raises(GateError, match="version=4"):
+        GatePlan(version=4)
+
+
+def test_a_plan_of_version_two_is_read_and_has_no_limit_on_screens() -> None:
+    stored = {**GatePlan().to_json(), "version": 2}
+    del stored["screen_share"]
+    plan = GatePlan.from_json(stored)
+    assert plan.screen_share is None
+    assert plan.to_json() == stored
+    with pytest.raises(GateError, match="begins no new run"):
+        plan.refuse_older()
+    with pytest.raises(GateError, match="version 2 has no screen_share"):
+        GatePlan(version=2)

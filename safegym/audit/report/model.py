@@ -266,6 +266,8 @@ class Story:
     rollbacks: list[Move] = field(default_factory=list[Move])
     promoted: str = ""
     promoted_by: Decision | None = None
+    releases: dict[str, Decision | None] = field(default_factory=dict[str, "Decision | None"])
+    withdrawn: list[str] = field(default_factory=list[str])
     frozen: dict[str, int] = field(default_factory=dict[str, int])
     findings: list[Finding] | None = None
     waivers: list[Waiver] = field(default_factory=list[Waiver])

@@ -87,10 +87,12 @@ class _Reader:
             "attempt_closed": self._ended,
             "gate_decision": self._decision,
             "promotion": self._promotion,
+            "withdrawal": self._withdrawal,
             "rollback": self._rollback,
             "waiver": self._waiver,
             "run_closed": self._run_closed,
             "falsification": self._falsification,
+            "regression": self._regression,
             "proof": self._proof,
             "tombstone": self._tombstone,
             "review_signature": self._review,
@@ -253,6 +255,18 @@ class _Reader:
         self.story.promoted = payload["policy"]
         for entry in payload["rests_on"]:
             self.story.promoted_by = self._decisions.get(entry["record"], self.story.promoted_by)
+        self.story.releases[payload["policy"]] = self.story.promoted_by
+
+    def _withdrawal(self, record: AuditRecord, payload: dict[str, Any]) -> None:
+        """From here on the released policy is the one named instead, if any."""
+        story, policy = self.story, payload["policy"]
+        story.withdrawn.append(
+            f"{policy} was withdrawn by {payload['who']} on {record.time}: {payload['why']}"
+        )
+        story.releases.pop(policy, None)
+        if policy == story.promoted:
+            story.promoted = payload["instead"] or ""
+            story.promoted_by = story.releases.get(story.promoted)
 
     def _rollback(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         back = self.story.frozen.get(payload["to"])
@@ -271,6 +285,15 @@ class _Reader:
             f"falsification of {payload['claim_id']} by {payload['method']}, "
             f"budget {payload['budget']}: {found}"
         )
+
+    def _regression(self, record: AuditRecord, payload: dict[str, Any]) -> None:
+        starts = payload["starts"]
+        if starts:
+            passed = sum(entry["status"] == "satisfied" for entry in starts)
+            self.story.notes.append(
+                f"regression suite at epoch {payload['epoch']}: {passed} of {len(starts)} starts "
+                "passed"
+            )
 
     def _proof(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         self.story.notes.append(

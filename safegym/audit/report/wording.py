@@ -55,13 +55,15 @@ def outcome_of(story: Story, *, incomplete: bool) -> Outcome:
     attempt = promoted_attempt(story) if certified else story.last_attempt
     policy = attempt.policy if attempt is not None else _last_policy(story)
     verdicts = tuple(_verdict(story, claim, attempt) for claim in story.claims.values())
-    headline = "CERTIFIED" if certified else "NOT CERTIFIED"
+    headline = "CERTIFIED" if certified else "WITHDRAWN" if story.withdrawn else "NOT CERTIFIED"
     observed = [item.claim.id for item in verdicts if item.mark == "observed"]
     if certified and observed:
         headline += " except invariants, observed"
     if incomplete:
         headline += ", from an incomplete log"
     detail = _released(story, attempt) if certified else _withheld(story)
+    if story.withdrawn:
+        detail = f"{short('; '.join(story.withdrawn), 600)}. {detail}"
     return Outcome(certified, headline, detail, policy, verdicts, _caution(story, attempt))
 
 
@@ -88,8 +90,12 @@ def _withheld(story: Story) -> str:
     why = "; ".join(attempt.reasons)
     return (
         f"{counted(len(story.attempts), 'attempt')} made; the last one (number {attempt.number}) "
-        f"ended: {ended}{f' ({short(why, 600)})' if why else ''}. No policy was released."
+        f"ended: {ended}{f' ({short(why, 600)})' if why else ''}. {_none(story)}."
     )
+
+
+def _none(story: Story) -> str:
+    return "No released policy is left" if story.withdrawn else "No policy was released"
 
 
 def _caution(story: Story, attempt: Attempt | None) -> str:

@@ -19,26 +19,39 @@ class Episodes:
     """Runs batches of episodes of one policy on one scenario, in this process or in workers.
 
     Raises, before any episode, PolicyError if policy and scenario do not fit and UnsupportedError
-    if the simulator cannot run the tail.
+    if the simulator cannot run the tail. episode_seconds: an episode that hangs longer is lost; it
+    takes a process of its own, which then tries the first action.
     """
 
-    def __init__(self, spec: ScenarioSpec, policy: Policy, *, tail: int, workers: int = 1) -> None:
+    def __init__(
+        self,
+        spec: ScenarioSpec,
+        policy: Policy,
+        *,
+        tail: int,
+        workers: int = 1,
+        episode_seconds: float | None = None,
+    ) -> None:
         self.spec, self.policy, self.tail = spec, policy, tail
         staging = Staging(spec, tail)
         width = policy.card.width
         copies = BATCH if width == 1 else min(BATCH, width)
-        runner = Runner(staging.stage, policy, copies=copies)
-        try:
-            runner.rehearse()
-        except BaseException:
+        self._engine: Engine
+        if episode_seconds is None:
+            runner = Runner(staging.stage, policy, copies=copies)
+            try:
+                runner.rehearse()
+            except BaseException:
+                runner.close()
+                raise
+            self._engine = runner
+            if workers == 1:
+                return
             runner.close()
-            raise
-        self._engine: Engine = runner
-        if workers > 1:
-            from safegym.scenario.workers import Pool
+        from safegym.scenario.workers import Pool
 
-            runner.close()
-            self._engine = Pool(staging, policy, max(1, copies // workers), workers)
+        each = max(1, copies // workers)
+        self._engine = Pool(staging, policy, each, workers, episode_seconds=episode_seconds)
 
     def run(self, starts: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Trace]:
         """The traces of episodes that begin with these seeds and options, in order."""

@@ -55,6 +55,7 @@ def falsify(
     guided: Sequence[str] = GUIDED,
     shrinking: float = SHRINKING,
     workers: int = 1,
+    episode_seconds: float | None = None,
     listener: Listener = silent,
 ) -> Falsification:
     """Search for episodes on which a claim's episode property fails; at most `budget` are run.
@@ -67,8 +68,8 @@ def falsify(
 
     Rarely needed. episode_seed: reset every episode with it; None draws one for each. guided: which
     of cma, annealing and gradient follow corners and random search. shrinking: share of the budget
-    for making finds smaller, 0 to leave them as they are. workers: processes. listener: hears how
-    far it is.
+    for making finds smaller, 0 to leave them as they are. workers: processes. episode_seconds: an
+    episode that hangs longer is undecided, None for no limit. listener: hears how far it is.
 
     A result without finds shows nothing about a probability. Raises ScenarioError for a bad budget,
     an unknown name or claim and where nothing can be searched, PolicyError where the policy does
@@ -86,7 +87,13 @@ def falsify(
             f"Nothing can be searched on {spec.name}: no parameter, fault or disturbance is left "
             "to choose, and the seed is fixed. Drop episode_seed=, or widen where=."
         )
-    episodes = Episodes(spec, as_policy(policy), tail=tail_of(spec, chosen), workers=workers)
+    episodes = Episodes(
+        spec,
+        as_policy(policy),
+        tail=tail_of(spec, chosen),
+        workers=workers,
+        episode_seconds=episode_seconds,
+    )
     try:
         arena = Arena(
             space,

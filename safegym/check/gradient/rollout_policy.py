@@ -29,6 +29,11 @@ def actor_of(policy: Policy, model: DifferentiableModel, name: str) -> Actor:
             f"Policy {card.name} draws its actions (mode {card.mode!r}), so its episodes have no "
             "slope in their inputs; use the deterministic policy."
         )
+    if isinstance(policy, SB3Policy) and policy.recurrent:
+        raise UnsupportedError(
+            f"Policy {card.name} is recurrent: its action depends on what it saw before, so it is "
+            "no function of one observation; search without gradients."
+        )
     if isinstance(policy, SB3Policy):
         return _network(policy)
     twin = model.twins.get(card.name) if card.kind == "scripted" else None

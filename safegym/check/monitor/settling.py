@@ -33,11 +33,12 @@ class Settling:
 
 
 @naming_its_claim
-def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
+def settling(subject: Formula | Claim, trace: Trace, first: float = 0) -> Settling | None:
     """Returns where the violation of the episode property settles, None if it is not violated.
 
     A violation never goes away as samples come, so the first sample is found by bisection over
     prefixes; one pass suffices where the root is `always` over formulas of the present.
+    first: no violation is known to settle before this sample, but by the episode's end.
     """
     formula, rounding, _ = property_of(subject)
     check_trace(trace)
@@ -49,7 +50,7 @@ def settling(subject: Formula | Claim, trace: Trace) -> Settling | None:
         return None
     step = _first_in_one_pass(whole)
     if step is None:
-        step = _bisect(plan, frame, arrays, gaps)
+        step = _bisect(plan, frame, arrays, gaps, first)
     if step < frame.last:
         frame = shortened(frame, step)
     return Settling(step, _upper_margin(plan, frame, arrays, gaps))
@@ -109,9 +110,9 @@ def _contain(plan: Plan, kinds: tuple[Kind, ...]) -> list[bool]:
     return found
 
 
-def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats], gaps: Unseen) -> int:
-    """The least k whose prefix is violated; T if none before it is."""
-    low, high = 0, frame.last
+def _bisect(plan: Plan, frame: Frame, arrays: dict[str, Floats], gaps: Unseen, first: float) -> int:
+    """The least k >= first whose prefix is violated; T if none before it is."""
+    low, high = int(min(first, frame.last)), frame.last
     while low < high:
         middle = (low + high) // 2
         prefix = shortened(frame, middle)

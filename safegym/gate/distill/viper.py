@@ -6,31 +6,29 @@ observation is labelled by the policy and counts by what a wrong action would co
 weighted by that cost, which is what the paper's resampling does on average.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from safegym.check.dispatch import check
 from safegym.errors import PolicyError, UnsupportedError
 from safegym.formula.claim import Claim
 from safegym.formula.nodes import Formula
-from safegym.gate.distill.cart import grow
-from safegym.gate.distill.distilled import Agreement, Distilled, Showing
+from safegym.gate.distill.distilled import Distilled, Showing
+from safegym.gate.distill.observed import (
+    CHOOSING,
+    HELD_OUT,
+    Rows,
+    acted_on,
+    agreement,
+    labelled,
+    showing,
+)
+from safegym.gate.distill.tree_student import Weigh, evenly, tree_of, value_gap
 from safegym.gate.distill.worlds import Reward, World, world_of
 from safegym.policy.base import Policy, as_policy
-from safegym.policy.tree import LEAF, TreePolicy
-from safegym.trace.model import Trace
-
-Rows = NDArray[Any]
-Weigh = Callable[[Rows], Rows]
-"""Observations (B, n) -> weights (B,), >= 0: what a wrong action costs there."""
-CHOOSING, HELD_OUT = 1 << 20, 1 << 21
-"""Parts of the starts by which the best tree is chosen, and on which it is reported."""
-CLOSE = 0.05
-"""Actions nearer than this share of their range count as the same."""
+from safegym.policy.tree import TreePolicy
 
 
 def distil(
@@ -76,9 +74,10 @@ def distil(
         found.append(showing(world, world.roll(tree, seed, CHOOSING, episodes)))
     best = min(range(rounds), key=lambda at: _rank(found[at], trees[at]))
     ours, theirs = (world.roll(each, seed, HELD_OUT, held_out) for each in (trees[best], oracle))
+    rows = np.concatenate([acted_on(trace) for trace in (*ours, *theirs)])
     return Distilled(
         tree=trees[best],
-        agreement=_agreement(oracle, trees[best], [*ours, *theirs]),
+        agreement=agreement(labelled(oracle, rows), labelled(trees[best], rows)),
         policy=showing(world, theirs),
         of_tree=showing(world, ours),
         policy_digest=oracle.card.digest,
@@ -108,117 +107,34 @@ class _Watching:
         guide = self.oracle
         for number in range(rounds):
             traces = self.world.roll(guide, self.seed, number, self.episodes)
-            seen.append(np.concatenate([_acted_on(trace) for trace in traces]))
+            seen.append(np.concatenate([acted_on(trace) for trace in traces]))
             guide = tree = self._tree(np.concatenate(seen))
             yield tree
 
     def _tree(self, rows: Rows) -> TreePolicy:
-        labels = labelled(self.oracle, rows)
-        discrete = labels.dtype.kind in "iu"
-        choices = np.unique(labels) if discrete else np.zeros(0, np.int64)
-        targets = (
-            (labels[:, None] == choices).astype(np.float64)
-            if discrete
-            else labels.astype(np.float64).reshape(len(labels), -1)
+        return tree_of(
+            rows,
+            labelled(self.oracle, rows),
+            self.weigh(rows),
+            name=self.name,
+            leaves=self.leaves,
+            smallest=self.smallest,
+            observation_space=getattr(self.oracle, "observation_space", None),
+            action_space=getattr(self.oracle, "action_space", None),
         )
-        weights = self.weigh(rows)
-        grown = grow(rows, targets, weights, leaves=self.leaves, smallest=self.smallest)
-        chosen: dict[str, Any] = {
-            what: getattr(self.oracle, what, None) for what in ("observation_space", "action_space")
-        }
-        means = grown.means()
-        if discrete:
-            inner = np.array(grown.feature) != LEAF
-            chosen["index"] = np.where(inner, 0, choices[means.argmax(axis=1)])
-        else:
-            chosen["value"] = means
-        return TreePolicy(self.name, inputs=rows.shape[1], **grown.arrays(), **chosen)
-
-
-def labelled(policy: Policy, observations: Rows) -> Rows:
-    """The policy's actions at observations (B, n), in batches of its own width."""
-    width = policy.card.width if policy.card.width > 1 else max(1, len(observations))
-    actions: list[Rows] = []
-    for at in range(0, len(observations), width):
-        part = observations[at : at + width]
-        padded = np.zeros((width, *part.shape[1:]), part.dtype)
-        padded[: len(part)] = part
-        chosen, state = policy.act(padded, None, np.ones(width, np.bool_))
-        if state is not None:
-            raise PolicyError(
-                f"Policy {policy.card.name} has a state, which a tree of one observation cannot "
-                "have; distil a policy that sees what it needs."
-            )
-        actions.append(np.asarray(chosen)[: len(part)])
-    return np.concatenate(actions)
-
-
-def showing(world: World, traces: Sequence[Trace]) -> Showing:
-    """How a policy did on these episodes."""
-    violations: dict[str, int] = {}
-    margins: dict[str, float | None] = {}
-    for claim in world.claims:
-        verdicts = [check(claim, trace) for trace in traces]
-        violations[claim.id] = sum(verdict.status == "violated" for verdict in verdicts)
-        least = [None if v.robustness is None else float(v.robustness.lo) for v in verdicts]
-        known = [each for each in least if each is not None and np.isfinite(each)]
-        margins[claim.id] = min(known) if known else None
-    returned = float(np.mean([trace.rewards.sum() for trace in traces]))
-    return Showing(len(traces), returned if world.rewarded else None, violations, margins)
 
 
 def _rank(found: Showing, tree: TreePolicy) -> tuple[float, float, int]:
     return found.violated, -(found.returned or 0.0), tree.leaves
 
 
-def _acted_on(trace: Trace) -> Rows:
-    if trace.observations is None or trace.observations.ndim != 2:
-        shape = None if trace.observations is None else trace.observations.shape[1:]
-        raise UnsupportedError(
-            f"A tree asks about a row of numbers; observations here have the shape {shape}. Wrap "
-            "the environment in gymnasium.wrappers.FlattenObservation."
-        )
-    return trace.observations[: len(trace.rewards)]
-
-
-def _agreement(oracle: Policy, tree: TreePolicy, traces: Sequence[Trace]) -> Agreement:
-    rows = np.concatenate([_acted_on(trace) for trace in traces])
-    wanted, found = labelled(oracle, rows), labelled(tree, rows)
-    if wanted.dtype.kind in "iu":
-        return Agreement(len(rows), float((wanted == found).mean()))
-    wanted, found = (each.astype(np.float64).reshape(len(rows), -1) for each in (wanted, found))
-    span = wanted.max(axis=0) - wanted.min(axis=0)
-    off = np.abs(found - wanted) / np.where(span > 0.0, span, 1.0)
-    same = float((off <= CLOSE).all(axis=1).mean())
-    return Agreement(len(rows), same, float(off.mean()), float(off.max()))
-
-
 def _weigh(oracle: Policy, given: Weigh | None) -> tuple[Weigh, str]:
     if given is not None:
         return given, "by the function given"
-    gap = _value_gap(oracle)
+    gap = value_gap(oracle)
     if gap is not None:
         return gap, "by the gap between the policy's best and worst value"
-    return lambda rows: np.ones(len(rows)), "evenly"
-
-
-def _value_gap(oracle: Policy) -> Weigh | None:
-    """Best less worst value of each choice, for a discrete policy that can be imported."""
-    from safegym.check.neural.evaluate import evaluate
-    from safegym.check.neural.importing import policy_graph
-
-    try:
-        imported = policy_graph(oracle)
-    except (UnsupportedError, PolicyError):
-        return None
-    if imported.kind != "discrete":
-        return None
-
-    def gap(rows: Rows) -> Rows:
-        values = evaluate(imported.graph, rows.astype(np.float64))
-        return np.asarray(values.max(axis=1) - values.min(axis=1) + 1e-9)
-
-    return gap
+    return evenly, "evenly"
 
 
 def _check_counts(**counts: Any) -> None:

@@ -51,12 +51,16 @@ class ScenarioWorld:
     claims: tuple[Claim, ...]
     rewarded: bool = True
 
+    def seed(self, root: int, part: int, index: int) -> int:
+        """Seed of an episode of that part."""
+        digest = set_digest(self.spec.claims)
+        return episode_seed(root, "distil", self.spec.digest, digest, "train", part, index)
+
     def roll(self, policy: Policy, root: int, part: int, episodes: int) -> list[Trace]:
         """See `World`. Raises ScenarioError where an episode cannot be run."""
-        digest = set_digest(self.spec.claims)
 
         def seed(index: int) -> int:
-            return episode_seed(root, "distil", self.spec.digest, digest, "train", part, index)
+            return self.seed(root, part, index)
 
         copies = min(64, policy.card.width) if policy.card.width > 1 else 16
         with Campaign(

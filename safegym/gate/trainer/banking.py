@@ -16,22 +16,36 @@ def take_in(judged: Sequence[JudgedEpisode], penaliser: Penaliser, bank: ReplayB
     """Bank the failing starts of a rollout and record its replays; returns what happened.
 
     Banked are violations that are penalised: not those that no action could have prevented
-    (settled at sample 0), nor those whose weight is 0.
+    (settled at sample 0), nor those whose weight is 0. In a stage of a curriculum only those that
+    violate the claims as they are, with the margins and the outcomes of these. A start that left
+    the bank while it was replayed comes back if it fails.
     """
     events: list[Event] = []
     for item in judged:
         finished = item.finished
         replayed = finished.start.replay
+        true = {found.claim_id: found for found in _true(item, penaliser)}
         for violation in item.violations:
             events.append(_found(finished, violation))
-            again = replayed is not None and replayed.claim_id == violation.claim_id
-            if violation.size < 0.0 and not again:
-                start = _start(finished, violation, "train")
+            again = (
+                replayed is not None
+                and replayed.claim_id == violation.claim_id
+                and bank.holds(replayed)
+            )
+            if violation.cost > 0.0 and violation.claim_id in true and not again:
+                start = _start(finished, true[violation.claim_id], "train")
                 if bank.add(start):
                     events.append(Banked(start))
         if replayed is not None:
-            events.append(_replay(finished, replayed, item.violations, penaliser, bank))
+            events.append(_replay(finished, replayed, [*true.values()], penaliser, bank))
     return events
+
+
+def _true(item: JudgedEpisode, penaliser: Penaliser) -> Sequence[Violation]:
+    """Violations of the claims as they are, whatever stage the episode began in."""
+    if item.finished.start.stage is None:
+        return item.violations
+    return penaliser.violations(item.finished.trace)
 
 
 def starts_of(
@@ -39,19 +53,20 @@ def starts_of(
 ) -> tuple[Counterexample, ...]:
     """Starts to bank from episodes that the gate ran: their penalised violations.
 
-    An episode may have `options`, what its reset was given besides the seed (a stratum's draws).
+    An episode may have `options`, what its reset was given besides the seed (a stratum's draws),
+    and an `origin` of its own.
     """
     return tuple(
         Counterexample.of(
             episode.trace,
             violation.claim_id,
             violation.margin,
-            origin,
+            getattr(episode, "origin", origin),
             getattr(episode, "options", None),
         )
         for episode in failing
         for violation in penaliser.violations(episode.trace)
-        if violation.size < 0.0
+        if violation.cost > 0.0
     )
 
 

@@ -1,7 +1,7 @@
 """Penalties written into a rollout buffer before the update."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from stable_baselines3.common.buffers import RolloutBuffer
@@ -9,8 +9,10 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from safegym.gate.penalty import Penaliser, Violation
 from safegym.gate.trainer.events import PenaltyApplied
-from safegym.gate.trainer.learner import RolloutProbe
-from safegym.gate.trainer.slots import FinishedEpisode, Start, TrainingSlot
+from safegym.gate.trainer.learning.probe import RolloutProbe
+from safegym.gate.trainer.open_episodes import OpenEpisodes
+from safegym.gate.trainer.slots import FinishedEpisode, Slot, Start
+from safegym.gate.weighting.weights import Told
 from safegym.trace.model import Trace
 
 
@@ -22,12 +24,10 @@ class JudgedEpisode:
     violations: tuple[Violation, ...]
 
 
-def judge_finished(
-    penaliser: Penaliser, slots: Sequence[TrainingSlot]
-) -> tuple[JudgedEpisode, ...]:
+def judge_finished(penaliser: Penaliser, slots: Sequence[Slot]) -> tuple[JudgedEpisode, ...]:
     """Every episode that ended in the rollout, by slot, then in order."""
     return tuple(
-        JudgedEpisode(finished, penaliser.violations(finished.trace))
+        JudgedEpisode(finished, penaliser.at(finished.start.stage).violations(finished.trace))
         for slot in slots
         for finished in slot.finished
     )
@@ -36,7 +36,7 @@ def judge_finished(
 def due_penalties(
     judged: Sequence[JudgedEpisode],
     penaliser: Penaliser,
-    slots: Sequence[TrainingSlot],
+    opened: OpenEpisodes,
     rows: int,
 ) -> list[PenaltyApplied]:
     """Penalties of the violations that settled in this rollout's `rows` steps.
@@ -48,11 +48,8 @@ def due_penalties(
     for item in judged:
         episode = item.finished
         due += _due(item.violations, episode.trace, episode.slot, episode.start, episode.last_row)
-    for slot in slots:
-        prefix = slot.prefix()
-        if len(prefix.rewards):
-            violations = penaliser.violations(prefix)
-            due += _due(violations, prefix, slot.slot, slot.start, rows - 1)
+    for slot, prefix, violations in opened.judged(penaliser):
+        due += _due(violations, prefix, slot.slot, slot.start, rows - 1)
     return due
 
 
@@ -66,15 +63,17 @@ def apply(
 
     Returns them with `in_buffer` filled in. An empty list leaves the buffer untouched.
     """
-    if not due:
+    if not any(penalty.size < 0.0 for penalty in due):
         return []
     applied: list[PenaltyApplied] = []
     for penalty in due:
         amount = penalty.size
+        if amount == 0.0:  # its weight has adapted to 0
+            continue
         if probe.scales and normalise is not None:
             amount = max(amount / probe.scales[penalty.row], -float(normalise.clip_reward))
         buffer.rewards[penalty.row, penalty.slot] += np.float32(amount)
-        applied.append(_with_amount(penalty, amount))
+        applied.append(replace(penalty, in_buffer=amount))
     buffer.compute_returns_and_advantage(probe.last_values, probe.last_dones)
     return applied
 
@@ -94,21 +93,23 @@ def _due(
             margin=violation.margin,
             size=violation.size,
             in_buffer=violation.size,
+            cost=violation.cost,
         )
         for violation in violations
-        if violation.size < 0.0 and last_row - (last - violation.step) >= 0
+        if violation.cost > 0.0 and last_row - (last - violation.step) >= 0
     ]
 
 
-def _with_amount(penalty: PenaltyApplied, amount: float) -> PenaltyApplied:
-    return PenaltyApplied(
-        claim_id=penalty.claim_id,
-        trace_digest=penalty.trace_digest,
-        slot=penalty.slot,
-        episode=penalty.episode,
-        step=penalty.step,
-        row=penalty.row,
-        margin=penalty.margin,
-        size=penalty.size,
-        in_buffer=amount,
+def told(judged: Sequence[JudgedEpisode], penaliser: Penaliser) -> list[Told]:
+    """What the finished episodes say of violation rates; replays say nothing."""
+    fresh = [item for item in judged if item.finished.start.replay is None]
+    return [_told(item, penaliser) for item in fresh]
+
+
+def _told(item: JudgedEpisode, penaliser: Penaliser) -> Told:
+    violated = frozenset(violation.claim_id for violation in item.violations)
+    return Told(
+        violated=violated,
+        weighed=frozenset(found.claim_id for found in item.violations if found.weighed),
+        void=penaliser.at(item.finished.start.stage).void(item.finished.trace, violated),
     )

@@ -1,7 +1,7 @@
 """What a training run tells those who listen: the audit log, the progress bar, a test."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from safegym.gate.replay import Counterexample
@@ -53,7 +53,9 @@ class PenaltyApplied:
 
     trace_digest: of the whole trace, or of the prefix where the episode is still open. step: the
     settling sample. size: in units of reward, < 0. in_buffer: what was added to the buffer, after
-    reward normalisation. row: step of the rollout.
+    reward normalisation. row: step of the rollout, for an off-policy run row of the replay buffer,
+    counted from its first. cost: -size at multiplier 1. With a cost critic
+    rewards stay as they are: in_buffer is 0, and in_costs what was added to the claim's costs.
     """
 
     claim_id: str
@@ -65,6 +67,37 @@ class PenaltyApplied:
     margin: float | None
     size: float
     in_buffer: float
+    cost: float = 0.0
+    in_costs: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsAdapted:
+    """What violations cost from the next rollout on, after a rollout of an adapting penalty.
+
+    weights: claim id -> weight, in units of reward. rates: claim id -> estimated violation rate of
+    training episodes, once known; they steer the weights, and are no evidence.
+    """
+
+    epoch: int
+    steps: int
+    weights: dict[str, float]
+    rates: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StageBegan:
+    """Training episodes that begin from now on are of this stage of the curriculum.
+
+    stage: from 0. stages: how many there are before the scenario as it stands, which is stage
+    number `stages`. horizon: steps that an episode is cut at.
+    """
+
+    epoch: int
+    steps: int
+    stage: int
+    stages: int
+    horizon: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +145,14 @@ class EpochEnded:
 
     violations: claim id -> training episodes that violated it; no evidence, since the policy
     explored and changed. penalty: sum of the penalties, in units of reward. starts: episodes that
-    each slot has begun since the run began, whose seeds may not certify.
+    each slot has begun since the run began, whose seeds may not certify. weights: claim id -> what
+    a violation costs now, in units of reward. rates: claim id -> violation rate of training
+    episodes as `safegym.gate.weighting` estimates it, once known. inexact: why the run does not
+    equal one that was never interrupted, in the epoch in which it was resumed. stage: of the
+    curriculum, from 0, in which the next training episodes begin (as many as it has stages for the
+    scenario as it stands); None without one. Episodes that began in a stage are judged by its
+    thresholds. terms: what each term of a declared reward paid an episode on average, in units of
+    reward.
     """
 
     epoch: int
@@ -133,6 +173,11 @@ class EpochEnded:
     train_seconds: float
     checkpoint_seconds: float
     starts: tuple[int, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict[str, float])
+    rates: dict[str, float] = field(default_factory=dict[str, float])
+    inexact: tuple[str, ...] = ()
+    stage: int | None = None
+    terms: dict[str, float] = field(default_factory=dict[str, float])
 
 
 EpochReport = EpochEnded
@@ -174,6 +219,8 @@ Event = (
     | RolloutEnded
     | ViolationFound
     | PenaltyApplied
+    | WeightsAdapted
+    | StageBegan
     | Banked
     | Replayed
     | CheckpointWritten

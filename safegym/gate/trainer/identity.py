@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,15 @@ from safegym.gate.trainer.folder import IDENTITY, RunFolder
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.scenario.spec import ScenarioSpec
 
-_DISTRIBUTIONS = ("safegym", "torch", "stable-baselines3", "numpy", "gymnasium", "mujoco")
+_DISTRIBUTIONS = (
+    "safegym",
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "numpy",
+    "gymnasium",
+    "mujoco",
+)
 FORMAT = "safegym-training-1"
 
 
@@ -39,7 +47,7 @@ class RunIdentity:
             claims_digest=set_digest(claims),
             versions={
                 "python": platform.python_version(),
-                **{name: version(name) for name in _DISTRIBUTIONS},
+                **{name: _version(name) for name in _DISTRIBUTIONS},
             },
         )
 
@@ -61,7 +69,7 @@ class RunIdentity:
             if data["format"] != FORMAT:
                 raise GateError(f"The run folder is of format {data['format']!r}, not {FORMAT}.")
             return cls(
-                settings=TrainSettings.from_json(data["settings"]),
+                settings=_settings(data["settings"], dict(data["versions"])),
                 scenario=str(data["scenario"]),
                 scenario_digest=str(data["scenario_digest"]),
                 claims_digest=str(data["claims_digest"]),
@@ -92,6 +100,27 @@ class RunIdentity:
             for name in names
             if self.versions.get(name) != now.versions.get(name)
         )
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def _settings(data: Mapping[str, Any], versions: Mapping[str, str]) -> TrainSettings:
+    """The stored settings. Raises GateError, naming both versions where they differ."""
+    try:
+        return TrainSettings.from_json(data)
+    except GateError as error:
+        made, own = versions.get("safegym", "unknown"), version("safegym")
+        if made == own:
+            raise
+        raise GateError(
+            f"The run was begun with safegym {made}, this is {own}, which has other settings: "
+            f"{error} Go on with it after: pip install safegym=={made}. Or start a new run."
+        ) from error
 
 
 def stored_identity(out: str | Path) -> RunIdentity:

@@ -5,15 +5,17 @@ update, which no callback of stable-baselines3 does.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from safegym.errors import GateError
 from safegym.formula.claim import Claim
-from safegym.gate.penalty import Penaliser
 from safegym.gate.replay import ReplayBank
+from safegym.gate.reward.discount import refuse_other_discount
+from safegym.gate.reward.staged import penaliser_of
 from safegym.gate.trainer import banking, correction
+from safegym.gate.trainer.course import Course
 from safegym.gate.trainer.events import (
     Banked,
     CheckpointDeleted,
@@ -25,30 +27,30 @@ from safegym.gate.trainer.events import (
     RolledBack,
     RunEnded,
     RunStarted,
+    WeightsAdapted,
     ignore,
 )
 from safegym.gate.trainer.folder import DECISION, IDENTITY, LAST, RunFolder
 from safegym.gate.trainer.given import given_starts
 from safegym.gate.trainer.hook import GateDecision, GateHook
 from safegym.gate.trainer.identity import RunIdentity, stored_identity
-from safegym.gate.trainer.learner import (
-    RolloutProbe,
-    begin,
-    check_weights,
-    go_on,
-    make_learner,
-    open_state,
-)
+from safegym.gate.trainer.kept import KeptCheckpoints
+from safegym.gate.trainer.learner import check_weights
+from safegym.gate.trainer.learning.base import Learner
+from safegym.gate.trainer.learning.make import learner_for
+from safegym.gate.trainer.learning.rollback import roll_back
+from safegym.gate.trainer.outcome import Outcome, ended, interrupted
 from safegym.gate.trainer.record import DecisionRecord, checked_action
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.trainer.tally import EpochTally, rollout_report
 from safegym.gate.trainer.vector import make_envs
+from safegym.gate.trainer.warm import warm_up
+from safegym.gate.trainer.workers.plan import IN_PROCESS, RolloutWorkers
 from safegym.policy.sb3 import generators
 from safegym.policy.sb3.checkpoint import (
     Checkpoint,
     read_checkpoint,
     restore_generators,
-    restore_learning,
     save_checkpoint,
 )
 from safegym.policy.sb3.inference import single_thread
@@ -56,29 +58,12 @@ from safegym.policy.sb3.policy import SB3Policy, load_policy
 from safegym.scenario.spec import ScenarioSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended.
-
-    status: "promoted" (a policy was released), "finished" (steps used up), "stopped" (by the gate)
-    or "interrupted" (Ctrl-C; go on with `resume`). policy_digest: of the promoted policy, else "".
-    checkpoint: the promoted checkpoint, else the last one.
-    """
-
-    status: str
-    epoch: int
-    steps: int
-    checkpoint: Path
-    policy_digest: str = ""
-    reasons: tuple[str, ...] = ()
-    resume: str = ""
-
-
 class Trainer:
     """Trains a policy under a gate, into a run folder.
 
     `Trainer(spec, settings, out, gate)` starts a run, `Trainer.resume(spec, out, gate)` goes on
     with one. claims: those that are monitored and penalised, None for the scenario's.
+    rollout: who steps the environments, which changes no result.
     listener: hears every event. Raises GateError, RunFolderError, PolicyError; whatever was
     checkpointed stays.
     """
@@ -92,18 +77,25 @@ class Trainer:
         *,
         claims: Sequence[Claim] | None = None,
         listener: Listener = ignore,
+        rollout: RolloutWorkers = IN_PROCESS,
     ) -> None:
         self._spec, self._settings, self._gate = spec, settings, gate
         self._claims = tuple(spec.claims if claims is None else claims)
         self._listener = listener
+        self._rollout_workers, self._closing = rollout, ExitStack()
         self._folder = RunFolder(out)
         self._resuming = False
-        self._penaliser = Penaliser(self._claims, spec.clock, spec.horizon, settings.penalty)
+        refuse_other_discount(spec, settings.gamma)
+        self._penaliser = penaliser_of(
+            self._claims, spec.clock, spec.horizon, settings.penalty, settings.curriculum
+        )
+        self._course = Course(settings, spec.horizon)
         self._bank = ReplayBank(spec.digest, settings.replay)
         self._tally = EpochTally()
         self._epoch = 0
-        self._policies: dict[int, str] = {}
+        self._kept = KeptCheckpoints(self._folder)
         self._given = 0
+        self._inexact: tuple[str, ...] = ()
 
     @classmethod
     def resume(
@@ -114,10 +106,11 @@ class Trainer:
         *,
         claims: Sequence[Claim] | None = None,
         listener: Listener = ignore,
+        rollout: RolloutWorkers = IN_PROCESS,
     ) -> "Trainer":
         """Go on with the run in `out` from its last epoch boundary, with its own settings."""
         settings = stored_identity(out).settings
-        trainer = cls(spec, settings, out, gate, claims=claims, listener=listener)
+        trainer = cls(spec, settings, out, gate, claims=claims, listener=listener, rollout=rollout)
         trainer._resuming = True
         return trainer
 
@@ -128,7 +121,7 @@ class Trainer:
 
     def frozen(self, policy_digest: str) -> SB3Policy:
         """The policy of a kept checkpoint. Raises GateError when none has that digest."""
-        return load_policy(self._folder.checkpoint(self._epoch_of(policy_digest)))
+        return self._kept.frozen(policy_digest)
 
     def run(self) -> Outcome:
         """Train until the gate ends the run, the steps are used up, or Ctrl-C."""
@@ -137,8 +130,9 @@ class Trainer:
             with single_thread():
                 return self._announced(self._train())
         except KeyboardInterrupt:
-            return self._announced(self._interrupted())
+            return self._announced(interrupted(self._folder))
         finally:
+            self._closing.close()
             self._folder.close()
 
     def _train(self) -> Outcome:
@@ -151,11 +145,12 @@ class Trainer:
 
     def _begin(self) -> Outcome | None:
         identity = RunIdentity.of(self._spec, self._claims, self._settings)
-        self._folder.write(IDENTITY, identity.to_json())
         self._build()
+        warm_up(self._learner, self._envs, self._settings, self._folder.path)
+        self._folder.write(IDENTITY, identity.to_json())
         given = self._take_given()
         self._envs.desk.open(self._bank.plan(self._settings.seed, 0))
-        self._callback = begin(self._learner, self._settings, self._probe)
+        self._learner.begin()
         self._listener(RunStarted(steps=0, total=self._settings.steps))
         self._emit(given)
         self._checkpoint()
@@ -170,34 +165,44 @@ class Trainer:
             self._gate.restore({}, self.frozen)
             return self._begin()
         self._epoch = int(last["epoch"])
-        self._policies = {int(epoch): digest for epoch, digest in last["policies"].items()}
+        self._kept.restore(last["policies"])
         path = self._folder.checkpoint(self._epoch)
         checkpoint = read_checkpoint(path)
-        self._restore(checkpoint)
+        self._inexact = (*identity.differences(now), *self._restore(checkpoint))
         given = self._take_given()
         self._listener(
             RunStarted(
                 steps=self._learner.num_timesteps,
                 total=self._settings.steps,
                 resumed_from=path,
-                differences=identity.differences(now),
+                differences=self._inexact,
             )
         )
         self._emit(given)
         return self._decide_again(last, checkpoint)
 
     def _build(self) -> None:
-        self._envs = make_envs(self._spec, self._settings, self._claims)
-        self._learner = make_learner(self._settings, self._envs.env)
-        self._probe = RolloutProbe(self._envs)
+        self._envs = make_envs(self._spec, self._settings, self._claims, self._rollout_workers)
+        self._closing.callback(self._envs.close)
+        self._course.attach(self._envs.desk)
+        self._learner: Learner = learner_for(
+            self._settings,
+            self._envs,
+            [claim.id for claim in self._penaliser.claims],
+            horizon=self._spec.horizon,
+        )
 
-    def _restore(self, checkpoint: Checkpoint) -> None:
+    def _restore(self, checkpoint: Checkpoint) -> tuple[str, ...]:
+        """Put the checkpoint back; returns what it does not hold."""
         self._build()
-        self._callback = go_on(self._learner, self._settings, self._probe, checkpoint)
+        lost = self._learner.go_on(checkpoint)
         self._envs.resume(checkpoint)
         self._bank = ReplayBank.from_json(checkpoint.extra["bank"], self._spec.digest)
         self._given = int(checkpoint.extra.get("given", 0))
+        self._penaliser.weights.restore(checkpoint.extra.get("weights", {}))
+        self._course.restore(checkpoint.extra["curriculum"])
         restore_generators(checkpoint)
+        return lost
 
     def _take_given(self) -> list[Event]:
         """Bank the starts that were put into the run folder since the last checkpoint."""
@@ -227,34 +232,36 @@ class Trainer:
         learner, tally = self._learner, self._tally
         with tally.timed("collect"):
             self._envs.begin_rollout()
-            learner.collect_rollouts(
-                self._envs.env, self._callback, learner.rollout_buffer, self._settings.n_steps
-            )
+            learner.collect()
         with tally.timed("verify"):
-            slots = self._envs.slots
-            judged = correction.judge_finished(self._penaliser, slots)
-            rows = self._settings.n_steps
-            due = correction.due_penalties(judged, self._penaliser, slots, rows)
-            applied = correction.apply(
-                due, learner.rollout_buffer, self._probe, self._envs.normalise
-            )
+            judged = correction.judge_finished(self._penaliser, self._envs.slots)
+            applied = learner.correct(judged, self._penaliser)
             happened = banking.take_in(judged, self._penaliser, self._bank)
-        learner._update_current_progress_remaining(learner.num_timesteps, self._settings.steps)
+            adapted = self._weigh(judged)
+            epoch, steps = self._epoch + 1, learner.num_timesteps
+            moved = self._course.after(judged, self._penaliser, epoch, steps)
         with tally.timed("train"):
             self._update()
         tally.add(judged, applied)
-        self._emit([*happened, *applied])
-        steps, total = learner.num_timesteps, self._settings.steps
-        self._listener(rollout_report(self._epoch + 1, steps, total, judged))
+        self._emit([*happened, *applied, *adapted, *moved])
+        self._listener(rollout_report(epoch, steps, self._settings.steps, judged))
+
+    def _weigh(self, judged: Sequence[correction.JudgedEpisode]) -> list[Event]:
+        """Tell the penalty weights what the rollout says of violation rates."""
+        weights, steps = self._penaliser.weights, self._learner.num_timesteps
+        weights.tell(correction.told(judged, self._penaliser), steps / self._settings.steps)
+        if not weights.adapts:
+            return []
+        return [WeightsAdapted(self._epoch + 1, steps, weights.values, weights.rates)]
 
     def _update(self) -> None:
         kept = f"The checkpoint of epoch {self._epoch} is kept."
         try:
-            self._learner.train()
+            self._learner.update()
         except ValueError:
-            check_weights(self._learner, kept=kept)
+            check_weights(self._learner.algorithm, kept=kept)
             raise
-        check_weights(self._learner, kept=kept)
+        check_weights(self._learner.algorithm, kept=kept)
 
     def _at_boundary(self) -> bool:
         steps = self._learner.num_timesteps
@@ -264,7 +271,7 @@ class Trainer:
         self._epoch += 1
         frozen = self._checkpoint()
         report = self._report(frozen)
-        self._tally = EpochTally()
+        self._tally, self._inexact = EpochTally(), ()
         self._listener(report)
         return self._judged(report, frozen)
 
@@ -272,20 +279,24 @@ class Trainer:
         path = self._folder.checkpoint(self._epoch)
         with self._tally.timed("checkpoint"):
             document, tensors = self._envs.capture()
+            learned, open_tensors = self._learner.open_state()
             digest, frozen = save_checkpoint(
-                self._learner,
+                self._learner.algorithm,
                 path,
                 name=f"{self._spec.name} epoch {self._epoch}",
                 extra={
                     **document,
+                    "learner": learned,
                     "epoch": self._epoch,
                     "bank": self._bank.to_json(),
+                    "weights": self._penaliser.weights.state(),
+                    "curriculum": self._course.state(),
                     "given": self._given,
                     "gate": dict(self._gate.state()),
                 },
-                extra_tensors={**tensors, **open_state(self._learner)},
+                extra_tensors={**tensors, **open_tensors},
             )
-        self._policies[self._epoch] = frozen.card.digest
+        self._kept.add(self._epoch, frozen.card.digest)
         self._write_last(self._report(frozen))
         self._listener(CheckpointWritten(self._epoch, path, digest, frozen.card.digest))
         return frozen
@@ -299,12 +310,20 @@ class Trainer:
             policy_digest=frozen.card.digest,
             banked=len(self._bank),
         )
-        return replace(report, starts=tuple(s.start.episode + 1 for s in self._envs.slots))
+        weights = self._penaliser.weights
+        return replace(
+            report,
+            starts=tuple(s.start.episode + 1 for s in self._envs.slots),
+            weights=weights.values,
+            rates=weights.rates,
+            inexact=self._inexact,
+            stage=self._course.stage,
+        )
 
     def _write_last(self, report: EpochReport) -> None:
         plain = {name: value for name, value in asdict(report).items() if name != "checkpoint"}
-        policies = {str(epoch): digest for epoch, digest in self._policies.items()}
-        self._folder.write(LAST, {"epoch": self._epoch, "policies": policies, "report": plain})
+        document = {"epoch": self._epoch, "policies": self._kept.to_json(), "report": plain}
+        self._folder.write(LAST, document)
 
     def _judged(self, report: EpochReport, frozen: SB3Policy) -> Outcome | None:
         with generators.preserved():
@@ -328,20 +347,9 @@ class Trainer:
     ) -> DecisionRecord:
         action, reasons = checked_action(answer.action), tuple(answer.reasons)
         starts = banking.starts_of(answer.failing, self._penaliser, "screen")
-        self._listener(
-            GateDecided(
-                report.epoch, action, reasons, answer.policy_digest, self._tally.seconds["gate"]
-            )
-        )
-        return DecisionRecord(
-            epoch=report.epoch,
-            action=action,
-            reasons=reasons,
-            policy_digest=answer.policy_digest,
-            starts=starts if before is None else before.starts + starts,
-            gate=self._gate.state(),
-            at_end=at_end,
-        )
+        seconds = self._tally.seconds["gate"]
+        self._listener(GateDecided(report.epoch, action, reasons, answer.policy_digest, seconds))
+        return DecisionRecord.of(answer, report.epoch, starts, self._gate.state(), at_end, before)
 
     def _carry_out(self, record: DecisionRecord, *, again: bool) -> Outcome | None:
         """Do what was decided; `again` after a resume, when listeners already heard of it."""
@@ -352,7 +360,10 @@ class Trainer:
             self._roll_back(record, quiet=again)
         self._forget_checkpoints(record)
         self._envs.desk.open(self._bank.plan(self._settings.seed, self._epoch))
-        return self._outcome(record) if self._ends(record) else None
+        if not self._ends(record):
+            return None
+        steps = self._learner.num_timesteps
+        return ended(record, self._folder, self._kept, steps)
 
     def _ends(self, record: DecisionRecord) -> bool:
         if record.action == "promote":
@@ -360,14 +371,10 @@ class Trainer:
         return record.action == "stop" or record.at_end
 
     def _roll_back(self, record: DecisionRecord, *, quiet: bool) -> None:
-        epoch = self._epoch_of(record.policy_digest)
-        normalise = self._envs.normalise
-        returns = None if normalise is None else normalise.returns.copy()
-        restore_learning(self._learner, read_checkpoint(self._folder.checkpoint(epoch)))
-        if normalise is not None and returns is not None:
-            normalise.returns = returns
-            last: Any = normalise.normalize_obs(normalise.old_obs)
-            self._learner._last_obs = last
+        epoch = self._kept.epoch_of(record.policy_digest)
+        earlier = read_checkpoint(self._folder.checkpoint(epoch))
+        restart = self._settings.restart_optimiser
+        roll_back(self._learner, self._envs, earlier, restart_optimiser=restart)
         if not quiet:
             self._listener(RolledBack(record.epoch, epoch, record.policy_digest))
 
@@ -375,48 +382,8 @@ class Trainer:
         wanted = set(self._gate.keeps())
         if record.action in ("promote", "rollback"):
             wanted.add(record.policy_digest)
-        keep = {epoch for epoch, digest in self._policies.items() if digest in wanted}
-        keep.add(self._epoch)
-        for epoch in self._folder.epochs():
-            if epoch not in keep:
-                path = self._folder.delete(epoch)
-                self._policies.pop(epoch, None)
-                self._listener(CheckpointDeleted(epoch, path))
-
-    def _epoch_of(self, policy_digest: str) -> int:
-        for epoch in sorted(self._policies, reverse=True):
-            if self._policies[epoch] == policy_digest and self._folder.checkpoint(epoch).is_dir():
-                return epoch
-        raise GateError(
-            f"No kept checkpoint has the policy {policy_digest or '(none)'}; kept are "
-            f"{', '.join(sorted(self._policies.values())) or 'none'}."
-        )
-
-    def _outcome(self, record: DecisionRecord) -> Outcome:
-        promoted = bool(record.policy_digest)
-        status = "promoted" if promoted else "finished" if record.at_end else "stopped"
-        epoch = self._epoch_of(record.policy_digest) if promoted else self._epoch
-        return Outcome(
-            status=status,
-            epoch=self._epoch,
-            steps=self._learner.num_timesteps,
-            checkpoint=self._folder.checkpoint(epoch),
-            policy_digest=record.policy_digest if promoted else "",
-            reasons=record.reasons,
-        )
-
-    def _interrupted(self) -> Outcome:
-        command = f"safegym train --resume {self._folder.path}"
-        last = self._folder.read(LAST)
-        epoch = 0 if last is None else int(last["epoch"])
-        return Outcome(
-            status="interrupted",
-            epoch=epoch,
-            steps=0 if last is None else int(last["report"]["steps"]),
-            checkpoint=self._folder.checkpoint(epoch),
-            reasons=(f"interrupted; the checkpoint of epoch {epoch} is kept", command),
-            resume=command,
-        )
+        for epoch, path in self._kept.forget(wanted, self._epoch):
+            self._listener(CheckpointDeleted(epoch, path))
 
     def _announced(self, outcome: Outcome) -> Outcome:
         self._listener(RunEnded(outcome.status, outcome.epoch, outcome.steps, outcome.reasons))

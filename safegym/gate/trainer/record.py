@@ -6,7 +6,7 @@ from typing import Any, cast, get_args
 
 from safegym.errors import GateError
 from safegym.gate.replay import Counterexample
-from safegym.gate.trainer.hook import Action
+from safegym.gate.trainer.hook import Action, GateDecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,30 @@ class DecisionRecord:
     starts: tuple[Counterexample, ...] = ()
     gate: Mapping[str, Any] = field(default_factory=dict[str, Any])
     at_end: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        answer: GateDecision,
+        epoch: int,
+        starts: tuple[Counterexample, ...],
+        gate: Mapping[str, Any],
+        at_end: bool,
+        before: "DecisionRecord | None" = None,
+    ) -> "DecisionRecord":
+        """The record of an answer; its starts come after those of the decision `before` it.
+
+        Raises GateError for an answer that is no action.
+        """
+        return cls(
+            epoch=epoch,
+            action=checked_action(answer.action),
+            reasons=tuple(answer.reasons),
+            policy_digest=answer.policy_digest,
+            starts=starts if before is None else before.starts + starts,
+            gate=gate,
+            at_end=at_end,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON."""

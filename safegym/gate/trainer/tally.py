@@ -21,6 +21,7 @@ class EpochTally:
     penalties: int = 0
     penalty: float = 0.0
     replays: int = 0
+    terms: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
 
     @contextmanager
@@ -40,6 +41,8 @@ class EpochTally:
             self.lengths.append(len(trace.rewards))
             self.violations.update(violation.claim_id for violation in item.violations)
             self.replays += item.finished.start.replay is not None
+            for name, paid in item.finished.terms.items():
+                self.terms[name] += paid
         self.penalties += len(penalties)
         self.penalty += sum(penalty.size for penalty in penalties)
 
@@ -72,6 +75,7 @@ class EpochTally:
             verify_seconds=self.seconds["verify"],
             train_seconds=self.seconds["train"],
             checkpoint_seconds=self.seconds["checkpoint"],
+            terms={name: paid / len(self.returns) for name, paid in self.terms.items()},
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import NStepReplayBuffer
 from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.save_util import recursive_getattr
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
@@ -20,7 +21,16 @@ from safegym.policy.sb3.spaces import decode_space, encode_space, same_space
 from safegym.policy.sb3.tensors import check_finite
 
 _NOT_STORED = frozenset(
-    ["self", "policy", "env", "device", "verbose", "tensorboard_log", "_init_setup_model"]
+    [
+        "self",
+        "policy",
+        "env",
+        "device",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "rms_prop_eps",
+    ]
 )
 _COUNTERS = (
     "num_timesteps",
@@ -70,7 +80,7 @@ def rebuild(document: Mapping[str, Any], env: VecEnv | None) -> BaseAlgorithm:
         name = document["algorithm"]
         cls: Any = ALGORITHMS[name]
         policy = policy_class(document["policy"]["class"])
-        parameters = {str(k): decode(v) for k, v in document["hyperparameters"].items()}
+        parameters = _constructor(document["hyperparameters"])
     except (KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"The checkpoint's algorithm is malformed: {error!r}.") from error
     if env is not None:
@@ -84,6 +94,16 @@ def rebuild(document: Mapping[str, Any], env: VecEnv | None) -> BaseAlgorithm:
     algorithm.n_envs = 1
     algorithm._setup_model()
     return algorithm
+
+
+def _constructor(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a constructor. An n-step buffer that the algorithm chose it chooses again."""
+    parameters = {str(name): decode(value) for name, value in stored.items()}
+    if parameters.get("replay_buffer_class") is NStepReplayBuffer:
+        own = parameters["replay_buffer_kwargs"].get("n_steps")
+        if own == parameters["n_steps"] > 1:
+            parameters["replay_buffer_class"] = None
+    return parameters
 
 
 def restore(
@@ -125,6 +145,9 @@ def _hyperparameters(algorithm: BaseAlgorithm) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in inspect.signature(type(algorithm).__init__).parameters:
         if name in _NOT_STORED:
+            continue
+        if name == "use_rms_prop":  # A2C keeps what came of it: the optimiser of its policy
+            found[name] = "optimizer_class" in getattr(algorithm, "policy_kwargs", {})
             continue
         attribute = "_stats_window_size" if name == "stats_window_size" else name
         found[name] = encode(getattr(algorithm, attribute), where=name)

@@ -1,7 +1,8 @@
 """Checkpoint folders: policy, optimisers, counters, generators, and a caller's own state.
 
 Files: policy.json and policy.safetensors (what `load_policy` reads), training.json and
-training.safetensors (the rest), MANIFEST.json (digests). No pickle anywhere.
+training.safetensors (the rest), MANIFEST.json (digests). No pickle anywhere. Where a caller's
+tensors are a replay buffer, they stand in replay.safetensors, which `drop_replay` deletes.
 """
 
 import json
@@ -16,13 +17,16 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from safegym.digest import canonical_json
 from safegym.errors import PolicyError
 from safegym.policy.sb3 import algorithm as algorithms
-from safegym.policy.sb3 import generators
-from safegym.policy.sb3.folder import read_folder, write_folder
+from safegym.policy.sb3 import generators, optimisers
+from safegym.policy.sb3.folder import drop_passing, read_folder, write_folder
 from safegym.policy.sb3.policy import SB3Policy, freeze
 from safegym.policy.sb3.tensors import from_bytes, to_bytes
 
 TRAINING = "training.json"
 STATE = "training.safetensors"
+REPLAY = "replay.safetensors"
+REPLAY_PREFIX = "replay."
+"""Names of a caller's tensors that only the last checkpoint of a run needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,16 @@ class Checkpoint:
         """The JSON that the caller stored."""
         extra: Mapping[str, Any] = self.document["extra"]
         return extra
+
+    @property
+    def extra_tensors(self) -> dict[str, torch.Tensor]:
+        """Every tensor that the caller stored, by its name."""
+        prefix = "extra."
+        return {
+            name.removeprefix(prefix): tensor
+            for name, tensor in self.tensors.items()
+            if name.startswith(prefix)
+        }
 
     def extra_tensor(self, name: str) -> torch.Tensor:
         """A tensor that the caller stored. Raises PolicyError when there is none."""
@@ -72,8 +86,20 @@ def save_checkpoint(
         "generators": random_document,
         "extra": dict(extra or {}),
     }
+    replay = {key: rest.pop(key) for key in list(rest) if key.startswith(f"extra.{REPLAY_PREFIX}")}
     files = {**frozen.files(), TRAINING: canonical_json(training), STATE: to_bytes(rest)}
-    return write_folder(Path(path), files), frozen
+    if replay:
+        files[REPLAY] = to_bytes(replay)
+    return write_folder(Path(path), files, passing=(REPLAY,)), frozen
+
+
+def drop_replay(path: str | Path) -> None:
+    """Delete the replay buffer of a checkpoint; its digest stays. Nothing where it has none.
+
+    A run goes on from its last checkpoint only, so earlier ones are kept without their buffers.
+    Raises PolicyError when there is no checkpoint.
+    """
+    drop_passing(Path(path))
 
 
 def read_checkpoint(path: str | Path) -> Checkpoint:
@@ -83,6 +109,7 @@ def read_checkpoint(path: str | Path) -> Checkpoint:
     try:
         document = json.loads(files[TRAINING])
         tensors = {**from_bytes(files["policy.safetensors"]), **from_bytes(files[STATE])}
+        tensors |= from_bytes(files[REPLAY]) if REPLAY in files else {}
         whole = isinstance(document, dict) and {"algorithm", "generators", "extra"} <= set(document)
     except (KeyError, ValueError, RecursionError) as error:
         raise PolicyError(f"{folder} is not a training checkpoint: {error!r}.") from error
@@ -99,6 +126,15 @@ def restore_checkpoint(algorithm: BaseAlgorithm, checkpoint: Checkpoint) -> None
 def restore_learning(algorithm: BaseAlgorithm, checkpoint: Checkpoint) -> None:
     """Put back what was learned, not the counters: for a roll-back inside a run."""
     algorithms.restore_learning(algorithm, checkpoint.document["algorithm"], checkpoint.tensors)
+
+
+def forget_optimisers(algorithm: BaseAlgorithm) -> None:
+    """Empty the optimisers' memory of gradients, as if no update had been made yet.
+
+    Their settings (learning rates) stay, and so does what is learned beside the weights, such as
+    the entropy coefficient of SAC.
+    """
+    optimisers.forget(algorithm)
 
 
 def restore_generators(checkpoint: Checkpoint) -> None:

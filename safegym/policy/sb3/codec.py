@@ -2,7 +2,8 @@
 
 Tagged objects carry one key with a dollar sign: {"$class": name}, {"$tuple": [...]},
 {"$float": text}, {"$int": digits}, {"$space": {...}}, {"$schedule": {...}},
-{"$every": [number, unit]}. Whole floats are tagged, since canonical JSON writes 1.0 as 1.
+{"$every": [number, unit]}, {"$noise": {...}}. Whole floats are tagged, since canonical JSON writes
+1.0 as 1.
 """
 
 import math
@@ -11,11 +12,13 @@ from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
+from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule, LinearSchedule
 
 from safegym.errors import PolicyError
 from safegym.policy.sb3.names import class_name, class_of
+from safegym.policy.sb3.noise import decode_noise, encode_noise
 from safegym.policy.sb3.spaces import decode_space, encode_space
 
 EXACT_INTEGER = 1 << 53
@@ -38,6 +41,8 @@ def encode(value: Any, *, where: str = "value") -> Any:
         return {"$space": encode_space(value)}
     if isinstance(value, TrainFreq):
         return {"$every": [int(value.frequency), value.unit.value]}
+    if isinstance(value, ActionNoise):
+        return {"$noise": encode_noise(value)}
     if isinstance(value, Mapping):
         return _encode_mapping(value, where)
     if isinstance(value, (list, tuple)):
@@ -134,6 +139,8 @@ def _decode_tag(tag: str, body: Any, depth: int) -> Any:
             return decode_schedule(body)
         if tag == "$every":
             return TrainFreq(int(body[0]), TrainFrequencyUnit(body[1]))
+        if tag == "$noise":
+            return decode_noise(body)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, PolicyError):
             raise

@@ -1,13 +1,14 @@
 """A folder of files with a manifest of digests, written whole or not at all.
 
-Layout: the files, and MANIFEST.json = {"format", "files": {name: {"digest", "bytes"}}}.
+Layout: the files, and MANIFEST.json = {"format", "files": {name: {"digest", "bytes"}}}. An entry
+that holds "passing": true is of a file that may be deleted later; the manifest's digest stays.
 """
 
 import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ MAX_FILE_BYTES = 2 << 30
 """Largest file that is read back: 2 GiB."""
 
 
-def write_folder(path: Path, files: Mapping[str, bytes]) -> str:
+def write_folder(path: Path, files: Mapping[str, bytes], passing: Collection[str] = ()) -> str:
     """Write `files` as the folder `path`, replacing it; returns the manifest's digest.
 
+    passing: names of those that `drop_passing` may delete later.
     All bytes are on disk before the folder gets its name, so a crash leaves the old folder or the
     new one. Raises RunFolderError when the disk is full or the place is not writable.
     """
@@ -30,7 +32,11 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> str:
         {
             "format": FORMAT,
             "files": {
-                name: {"digest": digest_bytes(body), "bytes": len(body)}
+                name: {
+                    "digest": digest_bytes(body),
+                    "bytes": len(body),
+                    **({"passing": True} if name in passing else {}),
+                }
                 for name, body in sorted(files.items())
             },
         }
@@ -64,13 +70,32 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> str:
 
 
 def read_folder(path: Path, names: Iterable[str] | None = None) -> dict[str, bytes]:
-    """The named files (all by default), each checked against the manifest.
+    """The named files (all that are there by default), each checked against the manifest.
 
     Raises PolicyError when the folder, a file or a digest is wrong.
     """
     entries = read_manifest(path)
-    wanted = sorted(entries) if names is None else list(names)
+    gone = {name for name in _passing(entries) if not (path / name).exists()}
+    wanted = sorted(set(entries) - gone) if names is None else list(names)
     return {name: _read_checked(path, name, entries.get(name)) for name in wanted}
+
+
+def drop_passing(path: Path) -> None:
+    """Delete the files of a folder that may be deleted; nothing happens where there are none.
+
+    Raises PolicyError when it is not such a folder.
+    """
+    for name in _passing(read_manifest(path)):
+        (path / name).unlink(missing_ok=True)
+
+
+def _passing(entries: Mapping[str, Any]) -> list[str]:
+    """Names of the plain files that the manifest lets go."""
+    return [
+        name
+        for name, entry in entries.items()
+        if isinstance(entry, dict) and entry.get("passing") is True and _plain_name(name)
+    ]
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -81,11 +106,14 @@ def read_manifest(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(body)
         entries = document["files"]
-        known = document["format"] == FORMAT and isinstance(entries, dict)
+        found = document["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PolicyError(f"{path / MANIFEST} is not a manifest: {error!r}.") from error
-    if not known:
-        raise PolicyError(f"{path / MANIFEST} is not of the format {FORMAT}.")
+    if found != FORMAT or not isinstance(entries, dict):
+        raise PolicyError(
+            f"{path / MANIFEST} is of the format {found!r}; this version of safegym reads {FORMAT}."
+            " Read it with the version that wrote it, or train anew."
+        )
     return dict(entries)
 
 
@@ -132,7 +160,7 @@ def _read_bounded(path: Path, *, limit: int) -> bytes:
 
 
 def _read_checked(path: Path, name: str, entry: Any) -> bytes:
-    if entry is None or "/" in name or "\\" in name or name.startswith("."):
+    if entry is None or not _plain_name(name):
         raise PolicyError(f"The checkpoint {path} has no file {name!r} in its manifest.")
     body = _read_bounded(path / name, limit=MAX_FILE_BYTES)
     if not isinstance(entry, dict) or digest_bytes(body) != entry.get("digest"):
@@ -141,3 +169,8 @@ def _read_checked(path: Path, name: str, entry: Any) -> bytes:
             "or was changed. Use an earlier checkpoint of the run."
         )
     return body
+
+
+def _plain_name(name: str) -> bool:
+    """Whether it names a file of the folder itself."""
+    return "/" not in name and "\\" not in name and not name.startswith(".")

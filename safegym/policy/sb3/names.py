@@ -1,10 +1,13 @@
 """Classes that a checkpoint may name. Anything else is refused, on saving and on loading."""
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import stable_baselines3 as sb3
 import torch
 from stable_baselines3.common import buffers, policies, torch_layers
+from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from stable_baselines3.dqn import policies as dqn_policies
 from stable_baselines3.sac import policies as sac_policies
 from stable_baselines3.td3 import policies as td3_policies
@@ -19,6 +22,27 @@ ALGORITHMS: dict[str, type[Any]] = {
     "ddpg": sb3.DDPG,
     "dqn": sb3.DQN,
 }
+_CONTRIB_ALGORITHMS = {
+    "trpo": "TRPO",
+    "recurrent-ppo": "RecurrentPPO",
+    "tqc": "TQC",
+    "qr-dqn": "QRDQN",
+}
+_CONTRIB_POLICIES = (
+    ("sb3_contrib.common.recurrent.policies", "RecurrentActorCriticPolicy"),
+    ("sb3_contrib.common.recurrent.policies", "RecurrentActorCriticCnnPolicy"),
+    ("sb3_contrib.common.recurrent.policies", "RecurrentMultiInputActorCriticPolicy"),
+    ("sb3_contrib.tqc.policies", "TQCPolicy"),
+    ("sb3_contrib.tqc.policies", "CnnPolicy"),
+    ("sb3_contrib.tqc.policies", "MultiInputPolicy"),
+    ("sb3_contrib.qrdqn.policies", "QRDQNPolicy"),
+    ("sb3_contrib.qrdqn.policies", "CnnPolicy"),
+    ("sb3_contrib.qrdqn.policies", "MultiInputPolicy"),
+)
+_HAS_CONTRIB = find_spec("sb3_contrib") is not None
+if _HAS_CONTRIB:
+    _contrib = import_module("sb3_contrib")
+    ALGORITHMS.update((name, getattr(_contrib, cls)) for name, cls in _CONTRIB_ALGORITHMS.items())
 _POLICIES: tuple[type[Any], ...] = (
     policies.ActorCriticPolicy,
     policies.ActorCriticCnnPolicy,
@@ -32,6 +56,7 @@ _POLICIES: tuple[type[Any], ...] = (
     dqn_policies.DQNPolicy,
     dqn_policies.CnnPolicy,
     dqn_policies.MultiInputPolicy,
+    *(getattr(import_module(module), cls) for module, cls in _CONTRIB_POLICIES if _HAS_CONTRIB),
 )
 _PARTS: tuple[type[Any], ...] = (
     torch_layers.FlattenExtractor,
@@ -54,6 +79,7 @@ _PARTS: tuple[type[Any], ...] = (
     torch.optim.Adam,
     torch.optim.AdamW,
     torch.optim.RMSprop,
+    RMSpropTFLike,
     torch.optim.SGD,
     torch.optim.Adamax,
 )
@@ -81,6 +107,10 @@ def class_name(cls: type[Any]) -> str:
 def class_of(name: Any) -> type[Any]:
     """The allow-listed class of that full name. Raises PolicyError for an unknown name."""
     cls = _BY_NAME.get(name) if isinstance(name, str) else None
+    if cls is None and not _HAS_CONTRIB and str(name).startswith("sb3_contrib."):
+        raise PolicyError(
+            f"The checkpoint is of {name}; install its package with: pip install sb3-contrib"
+        )
     if cls is None:
         raise PolicyError(
             f"The checkpoint names the class {name!r}, which is not on the allow-list; "
@@ -104,5 +134,5 @@ def algorithm_name(algorithm: Any) -> str:
             return name
     raise PolicyError(
         f"Algorithm {type(algorithm).__name__} is not supported; use one of "
-        f"{', '.join(ALGORITHMS)} of stable-baselines3."
+        f"{', '.join(ALGORITHMS)} of stable-baselines3 and sb3-contrib."
     )

@@ -42,13 +42,45 @@ def restore(
         state = _state(name, document[name]["values"], tensors)
         groups = decode(document[name]["groups"])
         optimiser: torch.optim.Optimizer = recursive_getattr(algorithm, name)
+        _check_fit(name, optimiser, state)
         optimiser.load_state_dict({"state": state, "param_groups": groups})
     for name in algorithm._get_torch_save_params()[1]:
         recursive_setattr(algorithm, f"{name}.data", tensors[f"variable.{name}"].clone())
 
 
+def forget(algorithm: BaseAlgorithm) -> None:
+    """Empty the state of every optimiser; its parameter groups stay."""
+    for name in _names(algorithm):
+        optimiser: torch.optim.Optimizer = recursive_getattr(algorithm, name)
+        optimiser.state.clear()
+
+
 def _names(algorithm: BaseAlgorithm) -> list[str]:
     return [name for name in algorithm._get_torch_save_params()[0] if name != "policy"]
+
+
+def _check_fit(
+    name: str, optimiser: torch.optim.Optimizer, state: Mapping[int, Mapping[str, Any]]
+) -> None:
+    """Raises PolicyError where a moment has another shape than its parameter.
+
+    torch takes any, and fails, or broadcasts, at the first update.
+    """
+    parameters = [each for group in optimiser.param_groups for each in group["params"]]
+    for index, entries in state.items():
+        if index >= len(parameters):
+            raise PolicyError(
+                f"The optimiser state of {name} is for {index + 1} parameters or more, the "
+                f"algorithm has {len(parameters)}; resume with the settings it was trained with."
+            )
+        for key, value in entries.items():
+            moment = isinstance(value, torch.Tensor) and value.ndim > 0
+            if moment and value.shape != parameters[index].shape:
+                raise PolicyError(
+                    f"The optimiser state of {name} has {key} of shape {tuple(value.shape)} for "
+                    f"parameter {index}, which has {tuple(parameters[index].shape)}; resume with "
+                    "the settings it was trained with."
+                )
 
 
 def _state(

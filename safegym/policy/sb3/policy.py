@@ -19,6 +19,7 @@ from safegym.policy.sb3.architecture import build, describe
 from safegym.policy.sb3.as_written import lost_in_copy
 from safegym.policy.sb3.folder import read_folder, write_folder
 from safegym.policy.sb3.inference import (
+    Kernel,
     deterministic_kernel,
     evaluate,
     rows_are_independent,
@@ -27,6 +28,7 @@ from safegym.policy.sb3.inference import (
 )
 from safegym.policy.sb3.names import algorithm_name
 from safegym.policy.sb3.normaliser import Normaliser
+from safegym.policy.sb3.recurrent import LstmKernel, is_recurrent
 from safegym.policy.sb3.spaces import Space, same_space
 from safegym.policy.sb3.tensors import (
     check_finite,
@@ -69,8 +71,9 @@ class SB3Policy:
         self._name, self._algorithm = name, algorithm
         self._policy: BasePolicy = build(architecture, weights)
         self._weights = detached(self._policy.state_dict())
-        self._kernel = deterministic_kernel(self._policy)
         self._check_spaces_are_arrays()
+        self._lstm = self._memory_of()
+        self._kernel: Kernel = self._lstm or deterministic_kernel(self._policy)
         self._width = self._tested_width() if width is None else width
         self._card = self._make_card()
 
@@ -89,17 +92,42 @@ class SB3Policy:
         """The space of one action."""
         return self._policy.action_space
 
-    def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
-        """Deterministic actions (B, ...) for observations (B, ...); `state` is passed through.
+    @property
+    def policy_class(self) -> type[BasePolicy]:
+        """The class of its network: ActorCriticPolicy, SACPolicy, ..."""
+        return type(self._policy)
 
-        Raises PolicyError when the shape does not fit or a value is not finite.
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        """A copy of the weights, by name."""
+        return detached(self._weights)
+
+    @property
+    def normaliser(self) -> Normaliser | None:
+        """The frozen observation statistics, None where observations are not normalised."""
+        return self._normaliser
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether an action depends on what was seen before: the policy has an LSTM."""
+        return self._lstm is not None
+
+    def act(self, observations: Array, state: Any, starts: NDArray[np.bool_]) -> tuple[Array, Any]:
+        """Deterministic actions (B, ...) for observations (B, ...), and the new state.
+
+        A recurrent policy's state is each row's LSTM state, zeros where an episode starts; any
+        other policy passes `state` through. Raises PolicyError when the shape does not fit or a
+        value is not finite.
         """
         inputs = self._network_inputs(observations)
         if len(inputs) == 0:
             space: Any = self.action_space
             return np.zeros((0, *space.shape), dtype=space.dtype), state
         with single_thread():
-            return evaluate(self._kernel, inputs, self._width), state
+            if self._lstm is None:
+                return evaluate(self._kernel, inputs, self._width), state
+            packed = self._lstm.pack(inputs, state, starts)
+            return self._lstm.unpack(evaluate(self._kernel, packed, self._width))
 
     def check_fit(self, observation_space: Space, action_space: Space) -> None:
         """Raises PolicyError unless both spaces are exactly the policy's own."""
@@ -147,6 +175,9 @@ class SB3Policy:
             "weights": weights,
             "inference": "fixed width, zero-padded" if self._width > 1 else "each row alone",
         }
+        if self._lstm is not None:
+            _, layers, hidden = self._lstm.memory
+            details["memory"] = f"LSTM, {layers} x {hidden}"
         return PolicyCard(
             name=self._name, digest=digest, kind="sb3", width=self._width, details=details
         )
@@ -177,12 +208,29 @@ class SB3Policy:
                 f"{self._normaliser.mean.shape}, the policy takes {shape}."
             )
 
+    def _memory_of(self) -> LstmKernel | None:
+        return LstmKernel(self._policy, self._input_dtype) if is_recurrent(self._policy) else None
+
+    @property
+    def _input_dtype(self) -> Any:
+        space: Any = self._policy.observation_space
+        return space.dtype if self._normaliser is None else np.dtype(np.float32)
+
     def _tested_width(self) -> int:
         space: Any = self._policy.observation_space
-        dtype = space.dtype if self._normaliser is None else np.dtype(np.float32)
-        inputs = trial_inputs(space, dtype, WIDTH)
+        inputs = trial_inputs(space, self._input_dtype, WIDTH)
+        if self._lstm is not None:
+            inputs = self._lstm.pack(inputs, self._trial_state(), np.zeros(WIDTH, np.bool_))
         with single_thread():
             return WIDTH if rows_are_independent(self._kernel, inputs) else 1
+
+    def _trial_state(self) -> Array | None:
+        """Fixed states for the self-test, in (-1, 1)."""
+        if self._lstm is None:
+            return None
+        shape = (WIDTH, *self._lstm.memory)
+        drawn = np.random.default_rng(20_250_102).uniform(-1.0, 1.0, shape)
+        return drawn.astype(np.float32)
 
 
 def freeze(

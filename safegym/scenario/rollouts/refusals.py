@@ -11,11 +11,16 @@ _ELSE = 'leave engine="rollout" out'
 
 
 def rollout_of(spec: ScenarioSpec) -> Rollout:
-    """What the scenario declares. Raises ScenarioError if it declares none."""
+    """What the scenario declares. Raises ScenarioError if it declares none, or a reward."""
     if spec.rollout is None:
         raise ScenarioError(
             f"Scenario {spec.name} declares no rollout: its signals or observations are not "
             f"functions of positions and velocities alone; {_ELSE}."
+        )
+    if spec.reward is not None:
+        raise ScenarioError(
+            f"Scenario {spec.name} declares a reward of its own, and a rollout computes the "
+            f"environment's; {_ELSE}."
         )
     return spec.rollout
 

@@ -39,7 +39,7 @@ def test_the_kinds_are_those_of_the_design():
         "spec_registered", "scenario_registered", "plan_registered", "policy_frozen",
         "trace_shard", "verdict", "measurement", "evidence", "proof", "gate_decision", "penalty",
         "replay", "rollback", "promotion", "waiver", "import", "review_signature", "tombstone",
-        "run_closed",
+        "run_closed", "regression", "withdrawal",
     }  # fmt: skip
 
 

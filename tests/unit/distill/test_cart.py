@@ -1,6 +1,7 @@
 """Trees grown by exact best splits, against trying every split there is."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ def test_a_threshold_between_neighbouring_numbers_still_parts_them() -> None:
     low = 1.0
     high = float(np.nextafter(low, 2.0))
     split = best_split(np.array([[low], [high]]), np.array([[0.0], [1.0]]), np.ones(2))
-    assert split == Split(0, low, pytest.approx(0.5))
+    half: Any = pytest.approx(0.5)
+    assert split == Split(0, low, half)
 
 
 def test_rows_of_weight_zero_count_for_nothing() -> None:
@@ -130,7 +132,8 @@ def test_a_split_is_found_among_rows_that_begin_with_weight_zero() -> None:
         np.array([[5.0], [0.0], [1.0]]),
         np.array([0.0, 1, 1]),
     )
-    assert best_split(x, y, w) == Split(0, 1.5, pytest.approx(0.5))
+    half: Any = pytest.approx(0.5)
+    assert best_split(x, y, w) == Split(0, 1.5, half)
 
 
 def test_leaves_that_are_no_whole_number_are_refused() -> None:

@@ -22,7 +22,8 @@ ARRAYS: dict[str, Any] = {
 
 
 def small(**changed: Any) -> TreePolicy:
-    return TreePolicy("small", **{**ARRAYS, "value": [[0], [1], [0], [2], [3.5]], **changed})
+    given: dict[str, Any] = {**ARRAYS, "value": [[0], [1], [0], [2], [3.5]], **changed}
+    return TreePolicy("small", **given)
 
 
 def walked(tree: TreePolicy, row: np.ndarray[Any, Any]) -> int:

@@ -13,7 +13,7 @@ from safegym.formula.build import always
 from safegym.formula.claim import Claim
 from safegym.gate.certify import certify
 from safegym.gate.distill import distil
-from safegym.gate.distill.viper import labelled
+from safegym.gate.distill.observed import labelled
 from safegym.policy.base import PolicyCard, ScriptedPolicy
 from safegym.policy.network import NetworkPolicy
 from safegym.policy.network_layers import Layer

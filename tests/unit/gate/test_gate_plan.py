@@ -57,6 +57,7 @@ def test_a_plan_survives_json_and_its_digest_covers_every_field() -> None:
         "display": "holm",
         "repeats": 9,
         "strata": Strata((Stratum("all", "1"),)).to_json(),
+        "screen_share": 0.5,
     }
     assert {*changed, "version"} == set(plan.to_json())
     digests = {GatePlan.from_json({**plan.to_json(), k: v}).digest for k, v in changed.items()}

@@ -106,7 +106,9 @@ def test_what_left_episodes_undecided_is_told_when_an_attempt_is_futile() -> Non
 
 def test_a_new_certification_under_an_older_plan_is_refused() -> None:
     with pytest.raises(GateError, match=r"begins no new run.*GatePlan\(\.\.\.\) without version="):
-        certification_setting("chain/plant-v0", plan=GatePlan(version=1, repeats=0))
+        certification_setting(
+            "chain/plant-v0", plan=GatePlan(version=1, repeats=0, screen_share=None)
+        )
     with pytest.raises(GateError, match="version=True"):
         GatePlan(version=True, repeats=0)
 

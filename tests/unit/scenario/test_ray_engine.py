@@ -59,9 +59,9 @@ def cluster():
     """Two nodes of one processor each, on the loopback interface, without dashboard."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from safegym.scenario.ray_engine import _import_ray, stay_on_loopback
+        from safegym.scenario.ray_engine import import_ray, stay_on_loopback
 
-        ray = _import_ray()
+        ray = import_ray()
         from ray.cluster_utils import Cluster
 
         stay_on_loopback()

@@ -228,7 +228,7 @@ class Bookkeeper:
             self.rollouts += 1
 
     def check_buffer(self):
-        buffer = self.trainer._learner.rollout_buffer
+        buffer = self.trainer._learner.algorithm.rollout_buffer
         expected = np.ones_like(buffer.rewards)
         truncated = set()
         for slot in self.trainer._envs.slots:
@@ -297,9 +297,9 @@ def test_under_reward_normalisation_the_penalty_is_scaled_as_of_its_step(tmp_pat
 
     def listen(event):
         if isinstance(event, events.PenaltyApplied):
-            applied.append((event, list(trainer._probe.scales)))
+            applied.append((event, list(trainer._learner._probe.scales)))
         if isinstance(event, events.RolloutEnded):
-            scales.append(list(trainer._probe.scales))
+            scales.append(list(trainer._learner._probe.scales))
 
     chosen = small_settings(normalise=True, normalise_reward=True, steps=128)
     trainer = Trainer(cart_spec(), chosen, tmp_path / "r", NoGate(), listener=listen)

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 
 from safegym.digest import canonical_json
 from safegym.errors import GateError
+from safegym.gate.penalty import Penaliser, PenaltySettings
 from safegym.gate.replay import Counterexample, ReplayBank, ReplayDesk, ReplaySettings
 from safegym.gate.trainer import events
+from safegym.gate.trainer.banking import take_in
+from safegym.gate.trainer.correction import JudgedEpisode
 from safegym.gate.trainer.hook import Hold, NoGate
 from safegym.gate.trainer.loop import Trainer
+from safegym.gate.trainer.slots import FinishedEpisode, Start
+from safegym.scenario.wrap import recorded
+from safegym.trace.model import Trace
 
 SCENARIO = "sha256:s"
 
@@ -58,6 +64,40 @@ def test_a_start_not_drawn_for_long_gains():
     made.record(start(1), "violated", -0.5)
     made.record(start(1), "violated", -0.5)
     assert made.probabilities() == pytest.approx([0.0, 1.0])
+
+
+def prioritized_level_replay(margins, ages, staleness, temperature):
+    """Jiang et al. 2021, equations 2 to 4, number by number: rank priority mixed with staleness."""
+    depths = [0.0 if margin is None else -margin for margin in margins]
+    order = sorted(range(len(depths)), key=lambda at: (-depths[at], at))
+    weights = [0.0] * len(depths)
+    for rank, at in enumerate(order, start=1):
+        weights[at] = (1.0 / rank) ** (1.0 / temperature)
+    priority = [weight / sum(weights) for weight in weights]
+    total = sum(ages)
+    stale = [age / total if total else 1.0 / len(ages) for age in ages]
+    return [(1 - staleness) * p + staleness * s for p, s in zip(priority, stale, strict=True)]
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    margins=st.lists(st.none() | st.floats(-10, 0), min_size=1, max_size=6),
+    drawn=st.lists(st.integers(0, 5), max_size=12),
+    staleness=st.floats(0, 1),
+    temperature=st.floats(0.2, 5),
+)
+def test_drawing_probabilities_are_those_of_prioritized_level_replay(
+    margins, drawn, staleness, temperature
+):
+    starts = [start(seed, margin) for seed, margin in enumerate(margins)]
+    made = bank(*starts, staleness=staleness, temperature=temperature)
+    last = [0] * len(starts)
+    for count, at in enumerate((at for at in drawn if at < len(starts)), start=1):
+        made.record(starts[at], "violated", margins[at])
+        last[at] = count
+    ages = [max([0, *last]) - each for each in last]
+    slow = prioritized_level_replay(margins, ages, staleness, temperature)
+    assert made.probabilities() == pytest.approx(slow, abs=1e-12)
 
 
 def test_a_start_passed_often_enough_is_retired():
@@ -152,6 +192,8 @@ def test_a_bank_comes_back_from_json():
         {"retire_after": 0},
         {"staleness": 2.0},
         {"temperature": 0.0},
+        {"suite": -1},
+        {"suite": 1.5},
     ],
     ids=str,
 )
@@ -196,21 +238,43 @@ def test_a_replay_begins_where_the_failing_episode_began(tmp_path):
     assert all(len(set(values)) == 1 for values in again)
 
 
-class Failing:
-    def __init__(self, trace):
-        self.trace = trace
-
-
-def test_episodes_that_failed_at_the_gate_enter_the_bank(tmp_path):
-    from safegym.scenario.wrap import recorded
-
+def failed_episode() -> Trace:
+    """The cart pushed to one side until it falls, from seed 99."""
     recorder = recorded(cart_spec())
     recorder.reset(seed=99)
     done = False
     while not done:
         *_, terminated, truncated, _ = recorder.step(1)
         done = terminated or truncated
-    gate = ScriptedGate({1: Hold(failing=(Failing(recorder.trace),))})
+    assert recorder.trace is not None
+    return recorder.trace
+
+
+def test_a_start_that_was_retired_and_fails_in_the_same_epoch_comes_back(tmp_path):
+    spec = cart_spec()
+    failed = failed_episode()
+    penaliser = Penaliser(spec.claims, spec.clock, spec.horizon, PenaltySettings())
+    found = penaliser.violations(failed)
+    start = Counterexample.of(failed, "cart.upright", -1.0, "train")
+    bank = ReplayBank(spec.digest, ReplaySettings(retire_after=1))
+    bank.add(start)
+    assert bank.record(start, "satisfied", None)
+    assert len(bank) == 0
+    episode = FinishedEpisode(0, Start(3, start.seed, replay=start), failed, 9)
+    told = take_in([JudgedEpisode(episode, found)], penaliser, bank)
+    assert [entry.start.key for entry in bank.entries] == [start.key]
+    assert bank.entries[0].margin == next(v.margin for v in found if v.claim_id == start.claim_id)
+    assert [type(event) for event in told].count(events.Banked) == 1
+    assert [each.key for each in bank.suite.starts] == [start.key]
+
+
+class Failing:
+    def __init__(self, trace):
+        self.trace = trace
+
+
+def test_episodes_that_failed_at_the_gate_enter_the_bank(tmp_path):
+    gate = ScriptedGate({1: Hold(failing=(Failing(failed_episode()),))})
     chosen = small_settings(steps=128)
     _, heard = run(tmp_path / "r", chosen, gate)
     screened = [e.start for e in of(heard, events.Banked) if e.start.origin == "screen"]

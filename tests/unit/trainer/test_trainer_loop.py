@@ -228,7 +228,7 @@ def test_a_rollback_restores_what_was_learned_and_goes_on(tmp_path, normalise):
 
     def look(event):
         if isinstance(event, events.RolledBack):
-            seen.append(digest_tensors(trainer._learner.policy.state_dict()))
+            seen.append(digest_tensors(trainer._learner.algorithm.policy.state_dict()))
 
     settings = small_settings(normalise=normalise, normalise_reward=normalise)
     trainer = Trainer(cart_spec(), settings, tmp_path / "r", gate, listener=look)

@@ -82,6 +82,8 @@ def sb3_graph(source: Any) -> Imported:
     policy = source if isinstance(source, SB3Policy) else _frozen(source)
     name = policy.card.name
     check_class(policy, SB3Policy, name)
+    if policy.recurrent:
+        raise _recurrent(f"Policy {name}")
     if policy._normaliser is not None:
         check_class(policy._normaliser, Held, name)
     observation = observation_limits(policy.observation_space, name)
@@ -116,11 +118,7 @@ def _frozen(source: BaseAlgorithm | BasePolicy) -> SB3Policy:
     kind = type(source).__name__
     whole = source.policy if isinstance(source, BaseAlgorithm) else source
     if "Recurrent" in kind or "Lstm" in type(whole).__name__:
-        raise UnsupportedError(
-            f"{kind} is recurrent: its action depends on a hidden state as well as on the "
-            f"observation, so no graph of one observation holds it; supported are {SUPPORTED}. "
-            "Stack frames (VecFrameStack) and train one of these."
-        )
+        raise _recurrent(kind)
     if not isinstance(source, BaseAlgorithm):
         raise UnsupportedError(
             f"A bare {kind} does not say with which normaliser it acts; pass the algorithm, or "
@@ -133,6 +131,14 @@ def _frozen(source: BaseAlgorithm | BasePolicy) -> SB3Policy:
         raise UnsupportedError(
             f"{kind} cannot be frozen: {error} Supported are {SUPPORTED}."
         ) from error
+
+
+def _recurrent(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{what} is recurrent: its action depends on a hidden state as well as on the "
+        f"observation, so no graph of one observation holds it; supported are {SUPPORTED}. "
+        "Stack frames (VecFrameStack) and train one of these."
+    )
 
 
 def _check_parts(network: Any, name: str) -> None:

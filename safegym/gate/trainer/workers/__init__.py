@@ -1,0 +1,1 @@
+"""Rollout workers: training's environments in processes of their own, or on Ray."""
