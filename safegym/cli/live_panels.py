@@ -17,6 +17,8 @@ from safegym.gate.mirror.scalars import CONFIDENCE
 
 WIDE, MIDDLE = 100, 72
 """Columns from which on everything, and most of it, is drawn."""
+BLOCKS = ((120, 16), (80, 8), (MIDDLE, 6))
+"""Blocks of a claim's series, by the columns that there are at least."""
 ACTIONS = {
     "promote": ("★", "bold green"),
     "rollback": ("↩", "bold red"),
@@ -110,7 +112,7 @@ def _rate(seen: ClaimSeen, width: int, most: float) -> Text:
     """The last share and all of them, drawn on one scale for all claims."""
     if not seen.rates:
         return Text("")
-    blocks = 16 if width >= WIDE else 6 if width >= MIDDLE else 0
+    blocks = next((blocks for least, blocks in BLOCKS if width >= least), 0)
     drawn = spark(seen.rates, blocks, low=0.0, high=most)
     share = f"{seen.rates[-1]:>4.0%}"
     return Text.assemble(share, " ", (drawn, "yellow" if seen.rates[-1] > 0.0 else "green"))

@@ -167,7 +167,7 @@ class GatePlan:
         version = data.get("version", 1)
         known = version if type(version) is int and 1 <= version <= VERSION else VERSION
         missing = later(known)
-        given = {**data, **missing, "version": version}
+        given: dict[str, Any] = {**data, **missing, "version": version}
         names = {item.name for item in fields(cls)}
         odd = set(given) ^ names | set(missing) & set(data)
         if odd:
