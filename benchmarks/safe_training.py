@@ -11,7 +11,7 @@ a stratified bootstrap; one method is below another where the whole intervals ar
     python benchmarks/safe_training.py --out FOLDER [--jobs 2] [--seeds 5] [--steps N]
         [--tasks NAME ...] [--methods NAME ...]
     python benchmarks/safe_training.py --report           from the rows in benchmarks/results
-    python benchmarks/safe_training.py --quick            one short task, without a bar
+    python benchmarks/safe_training.py --quick            two short runs, without a bar
 """
 
 import argparse
@@ -26,25 +26,38 @@ from typing import Any
 import torch
 from rich.console import Console
 from rich.progress import Progress
+from training.measuring import EPISODES
 from training.methods import METHODS
-from training.running import run
+from training.running import CAP, run
 from training.summary import bars, table
 from training.tasks import TASKS
 
 RESULTS = Path(__file__).parent / "results" / "safe_training.json"
-QUICK_STEPS = 20_480
+QUICK_STEPS, QUICK_EPISODES = 4_096, 40
 
 
-def worked(task: str, method: str, seed: int, steps: int, folder: str) -> dict[str, Any]:
+def worked(
+    task: str, method: str, seed: int, steps: int, episodes: int, cap: int, folder: str
+) -> dict[str, Any]:
     """One run in a process of its own."""
     torch.set_num_threads(1)
-    return run(task, method, seed, steps, Path(folder) / task / f"{method}-{seed}")
+    place = Path(folder) / task / f"{method}-{seed}"
+    return run(task, method, seed, steps, place, episodes=episodes, cap=cap)
 
 
 def rows(arguments: argparse.Namespace, out: Path) -> list[dict[str, Any]]:
     """Every run that is asked for, seed by seed, so that a broken-off study is balanced."""
+    steps: int = arguments.steps
     asked = [
-        (task, method, seed, arguments.steps or TASKS[task].steps, str(out))
+        (
+            task,
+            method,
+            seed,
+            steps or TASKS[task].steps,
+            arguments.episodes,
+            arguments.cap,
+            str(out),
+        )
         for seed in range(arguments.seeds)
         for task in arguments.tasks
         for method in arguments.methods
@@ -66,7 +79,7 @@ def rows(arguments: argparse.Namespace, out: Path) -> list[dict[str, Any]]:
 def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one task, one seed, few steps")
+    parser.add_argument("--quick", action="store_true", help="two short runs, which show no figure")
     parser.add_argument("--json", action="store_true", help="one object for machines")
     parser.add_argument("--report", action="store_true", help="from the stored rows")
     parser.add_argument("--out", type=Path, help="folder of the runs, to go on with")
@@ -75,9 +88,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=0, help="of training, 0 for the task's")
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--cap", type=int, default=CAP, help="of the attempt on each final policy")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="that show what is true")
     arguments = parser.parse_args()
     if arguments.quick:
-        arguments.tasks, arguments.seeds, arguments.steps = ["mobile-doorway"], 1, QUICK_STEPS
+        arguments.tasks, arguments.seeds = ["mobile-doorway"], 1
+        arguments.methods = ["lagrangian", "safegym"]
+        arguments.steps, arguments.episodes, arguments.cap = QUICK_STEPS, QUICK_EPISODES, 0
     return arguments
 
 

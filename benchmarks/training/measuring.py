@@ -34,7 +34,7 @@ class Measured:
 
 
 def measure(
-    spec: ScenarioSpec, policy: Policy, *, episodes: int = EPISODES, first: int = FIRST_SEED
+    spec: ScenarioSpec, policy: Policy, *, episodes: int, first: int = FIRST_SEED
 ) -> Measured:
     """Runs the policy, deterministic, on the scenario's first claim."""
     claim = spec.claims[0]

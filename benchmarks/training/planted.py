@@ -128,13 +128,13 @@ PLANTED: tuple[Regression, ...] = (
     _fault(DRONE, EPOCHS, rotor_loss=0.15),
     _fault(DRONE, EPOCHS, rotor_loss=0.3, rotor_loss_time=5.0),
     _fault(CART, actuator_loss=0.5),
-    _fault(CART, action_delay=0.08),
-    _fault(BASE, actuator_loss=0.4),
-    _friction(CART, bearing_friction=1.0),
-    _friction(CART, bearing_friction=4.0),
+    _fault(CART, actuator_loss=0.7),
+    _fault(CART, action_delay=0.08, observation_delay=0.08),
+    _friction(CART, bearing_friction=5.0),
     _friction(CART, bearing_friction=10.0),
-    _friction(BASE, friction_loss=0.2),
+    _friction(BASE, friction_loss=0.3),
     _friction(BASE, friction_loss=0.6),
+    _friction(BASE, friction_loss=0.8),
 )
 CONTROLS: tuple[Regression, ...] = (
     Regression("truncated training", "none: all epochs", DRONE, EPOCHS),

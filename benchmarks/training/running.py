@@ -26,7 +26,8 @@ from training.measuring import measure
 from training.methods import GATED, METHODS, base, plan
 from training.tasks import TASKS, Task
 
-CERTIFY_CAP = 1_000
+CAP = 1_000
+"""Most episodes of the attempt that a finished run gets."""
 ROW, EPOCHS = "row.json", "epochs.json"
 
 
@@ -62,7 +63,9 @@ class Diary:
             self.epochs = json.loads(self.path.read_text())
 
 
-def run(task_name: str, method: str, seed: int, steps: int, folder: Path) -> dict[str, Any]:
+def run(
+    task_name: str, method: str, seed: int, steps: int, folder: Path, *, episodes: int, cap: int
+) -> dict[str, Any]:
     """The row of one run; read where it is there, gone on with where it was broken off."""
     if (folder / ROW).is_file():
         row: dict[str, Any] = json.loads((folder / ROW).read_text())
@@ -80,8 +83,8 @@ def run(task_name: str, method: str, seed: int, steps: int, folder: Path) -> dic
     row["training_episodes"] = sum(epoch["episodes"] for epoch in diary.epochs.values())
     row["training_violations"] = sum(epoch["violations"] for epoch in diary.epochs.values())
     for name, policy in policies.items():
-        row[name] = asdict(measure(spec, policy))
-    row["certified"], row["attempt"] = _certified(spec, policies["final"], row["final"])
+        row[name] = asdict(measure(spec, policy, episodes=episodes))
+    row["certified"], row["attempt"] = _certified(spec, policies["final"], row["final"], cap)
     row["epochs"] = diary.epochs
     (folder / ROW).write_text(json.dumps(row))
     return row
@@ -125,11 +128,15 @@ def _handed_over(folder: Path, promoted: Path | None) -> dict[str, Policy]:
     return {"final": load_policy(best), "last": newest}
 
 
-def _certified(spec: ScenarioSpec, policy: Policy, found: dict[str, Any]) -> tuple[bool, str]:
+def _certified(
+    spec: ScenarioSpec, policy: Policy, found: dict[str, Any], cap: int
+) -> tuple[bool, str]:
     """Whether an attempt of its own certifies the policy at p < 0.01, and how it ended."""
+    if not cap:
+        return False, "not tried"
     if found["violated"] > 0.02 * found["episodes"]:
         return False, "not tried: more than 2 % violated"
-    setting = gate_setting(spec, cap=CERTIFY_CAP, seed=1)
+    setting = gate_setting(spec, cap=cap, seed=1)
     ledger = AttemptLedger(spec.digest, setting.claims_digest)
     outcome = Certifier(setting, ledger).attempt(policy).outcome
     return outcome == "certified", outcome
