@@ -169,7 +169,10 @@ def main() -> int:
     if options.json:
         figures = {f"{name} steps/s": value for name, value in speed.items()}
         figures |= {f"{name} us": value for name, value in cost.items()}
-        print(json.dumps({"figures": figures, "ratios": ratios, "bars": {"cost": BAR}, "ok": ok}))
+        rivals = {name: speed[name] for name in ("DummyVecEnv", "SubprocVecEnv")}
+        bars = {"cost": BAR}
+        result = {"figures": figures, "rivals": rivals, "ratios": ratios, "bars": bars, "ok": ok}
+        print(json.dumps(result))
         return 0 if ok else 1
     print(f"{options.scenario}, {ENVS} environments, {os.cpu_count()} processors")
     for name, value in speed.items():

@@ -10,6 +10,7 @@ import gymnasium as gym
 import pytest
 
 from safegym.audit.read import read_log
+from safegym.gate.burst_settings import BurstSettings
 from safegym.gate.plan import Gate, GatePlan
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.training import train
@@ -46,7 +47,9 @@ def test_a_planted_unsafe_reward_is_never_promoted(
         baselines={},
     )
     settings = replace(
-        TrainSettings.of({**honest.training, "penalty": {"weight": 0.0}}), steps=STEPS
+        TrainSettings.of({**honest.training, "penalty": {"weight": 0.0}}),
+        steps=STEPS,
+        burst=BurstSettings(budget=0),
     )
     run = train(
         planted,
