@@ -91,6 +91,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cap", type=int, default=CAP, help="of the attempt on each final policy")
     parser.add_argument("--episodes", type=int, default=EPISODES, help="that show what is true")
     arguments = parser.parse_args()
+    if arguments.report and not RESULTS.is_file():
+        parser.error(f"--report reads {RESULTS.name} in benchmarks/results, and there is none yet")
     if arguments.quick:
         arguments.tasks, arguments.seeds = ["mobile-doorway"], 1
         arguments.methods = ["lagrangian", "safegym"]

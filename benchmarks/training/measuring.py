@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from safegym.check.monitor import judge
-from safegym.check.statistics.intervals import interval
 from safegym.policy.base import Policy
 from safegym.scenario.campaign import Campaign
 from safegym.scenario.spec import ScenarioSpec
@@ -21,16 +20,6 @@ class Measured:
     violated: int
     undecided: int
     returned: float
-
-    @property
-    def probability(self) -> float:
-        """Observed share of episodes that were not shown to be safe."""
-        return (self.violated + self.undecided) / self.episodes
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Clopper-Pearson at 95 %."""
-        return interval(self.violated + self.undecided, self.episodes, confidence=0.95)
 
 
 def measure(
