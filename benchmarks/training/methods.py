@@ -4,9 +4,10 @@ ppo: plain stable-baselines3 PPO (bit for bit, as a test shows); nothing is pena
 termination: a violation ends the training episode and costs a fixed penalty.
 lagrangian: PPO-Lagrangian: a cost critic, and a multiplier that rises with the violation rate above
 the threshold (integral only).
-safegym: penalties by margin with a PID-Lagrangian weight; training episodes end a little before the
-limit, by a curriculum that asks for more margin than the claim; failing starts are replayed; the
-gate screens, certifies, and rolls back.
+margin: termination with safegym's curriculum, which tells what the margin alone does.
+safegym: penalties by margin with a PID-Lagrangian weight; training episodes end before the limit,
+by a curriculum that asks for more margin than the claim, much at first and little at last; failing
+starts are replayed; the gate screens, certifies, and rolls back.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,9 +23,12 @@ from safegym.gate.weighting.settings import CostCritic, PenaltySettings
 from safegym.scenario.registry import find
 from training.tasks import Task
 
-LAST = 0.9999
-"""Share of the run for which training keeps the buffer: all of it."""
 NO_REPLAY = ReplaySettings(share=0.0)
+REPLAY = ReplaySettings(share=0.1)
+WARINESS = Curriculum(
+    (Stage(until=0.3, relax=-0.4), Stage(until=0.6, relax=-0.2), Stage(until=0.9999, relax=-0.05))
+)
+"""Margin kept in training, in multiples of scale; chosen on seed 0, which the study leaves out."""
 FIXED = {"cap": 1.0, "floor": 1.0}
 """Every violation costs the same, however deep."""
 
@@ -52,17 +56,21 @@ def _lagrangian(task: Task, settings: TrainSettings) -> TrainSettings:
     return replace(settings, penalty=penalty, replay=NO_REPLAY)
 
 
+def _margin(task: Task, settings: TrainSettings) -> TrainSettings:
+    return replace(_termination(task, settings), curriculum=WARINESS)
+
+
 def _safegym(task: Task, settings: TrainSettings) -> TrainSettings:
     steered = PID(kp=2.0, ki=0.2, kd=2.0, initial=1.0, least=1.0, most=10.0)
     penalty = PenaltySettings(weight=task.penalty, ends=True, adapt=steered, cap=1.0, floor=0.5)
-    kept = Curriculum((Stage(until=LAST, relax=-task.buffer),))
-    return replace(settings, penalty=penalty, curriculum=kept)
+    return replace(settings, penalty=penalty, replay=REPLAY, curriculum=WARINESS)
 
 
 METHODS: Mapping[str, Callable[[Task, TrainSettings], TrainSettings]] = {
     "ppo": _ppo,
     "termination": _termination,
     "lagrangian": _lagrangian,
+    "margin": _margin,
     "safegym": _safegym,
 }
 GATED = ("safegym",)

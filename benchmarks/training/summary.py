@@ -6,6 +6,7 @@ from typing import Any
 from training.spread import Spread, spread
 
 OURS, RIVALS = "safegym", ("ppo", "termination", "lagrangian")
+"""`margin` is no rival: it is a part of safegym's own method, alone."""
 RETURN_SHARE = 0.95
 """Least return, as a share of the best safe baseline's."""
 SAFE = 0.01

@@ -25,9 +25,8 @@ class Task:
     """scenario: what is trained on. safe: ids of its claims that make an episode safe together.
 
     horizon: steps of an episode, None for the scenario's. steps: of training, by default. penalty:
-    units of reward for a violation, the same for every method that has one. buffer: margin, in
-    multiples of scale, that safegym's training keeps from the limit. training: settings beside the
-    scenario's own.
+    units of reward for a violation, the same for every method that has one. training: settings
+    beside the scenario's own.
     """
 
     name: str
@@ -36,7 +35,6 @@ class Task:
     horizon: int | None = None
     steps: int = 204_800
     penalty: float = 20.0
-    buffer: float = 0.2
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def spec(self) -> ScenarioSpec:
