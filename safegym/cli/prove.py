@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from safegym.cli.console import Exit, err, print_json, shown, working
+from safegym.cli.console import Exit, err, out, print_json, shown, working
 from safegym.cli.prove_asked import Asked, fields_of, policy_of, property_of, region_of
 from safegym.cli.prove_show import EXITS, progress, report_json, show, show_checked
 from safegym.errors import SafegymError
@@ -85,6 +85,12 @@ def prove(
     certificate: Annotated[
         Path | None, typer.Option(help="New folder for a certificate, checked at once.")
     ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="New folder: an audit trail of the proof, with its certificate."
+        ),
+    ] = None,
     check_certificate: Annotated[
         Path | None, typer.Option(help="Check this certificate, and do nothing else.")
     ] = None,
@@ -134,6 +140,8 @@ def prove(
         "second_opinion": second_opinion,
         "keep_tree": plot is not None,
     }
+    if to is not None:
+        options["certificate"] = _trail(to, certificate, onnx)
     with progress(timeout, hidden=as_json) as (hear, begin):
         options |= {"listener": hear, "stage": begin}
         if vnnlib is not None:
@@ -146,12 +154,17 @@ def prove(
             if over is not None:
                 source = _with_inputs(source, named, over)
             proof = _prove(source, wanted, limits, named, options)
+            if to is not None:
+                _log(to, proof, source, wanted, named)
     if plot is not None:
         _draw(proof, plot, over)
     if as_json:
         print_json(proof.to_json())
     else:
         show(proof)
+        if to is not None:
+            out.print(f"audit trail  {shown(to)}", soft_wrap=True)
+            out.print(f"check it     safegym audit verify {shown(to)}", soft_wrap=True)
     raise typer.Exit(EXITS[proof.result])
 
 
@@ -172,6 +185,29 @@ def _source(
     from safegym.check.neural.importing import onnx_graph
 
     return onnx_graph(cast("Path", onnx))
+
+
+def _trail(to: Path, certificate: Path | None, onnx: Path | None) -> Path:
+    """The folder of the certificate inside a new audit trail."""
+    from safegym.gate.proof_log import CERTIFICATE, proof_folder
+
+    if certificate is not None:
+        raise SafegymError(
+            f"--out {to} holds the certificate too (in {to / CERTIFICATE}); leave --certificate."
+        )
+    if onnx is not None:
+        raise SafegymError(
+            "An audit trail keeps a frozen policy, which --onnx is not; name the policy that the "
+            "network was made from (--policy FOLDER), or keep the proof as --certificate FOLDER."
+        )
+    return proof_folder(to) / CERTIFICATE
+
+
+def _log(to: Path, proof: "Proof", source: Any, wanted: Any, named: dict[str, int | str]) -> None:
+    from safegym.formula.claim import Claim
+    from safegym.gate.proof_log import log_proof
+
+    log_proof(to, proof, source, wanted if isinstance(wanted, Claim) else None, fields=named)
 
 
 def _prove(

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from safegym.audit.log import AuditLog
+from safegym.audit.record import AuditRecord
 from safegym.errors import PolicyError
 from safegym.policy.base import Policy
 from safegym.policy.tree import FILE, TreePolicy
@@ -61,8 +62,8 @@ def policy_folder(run: Path, digest: str) -> Path:
     return run / FOLDER / digest.partition(":")[2][:16]
 
 
-def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
-    """Keep the policy's files in the run folder and append policy_frozen.
+def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> AuditRecord:
+    """Keep the policy's files in the run folder and append policy_frozen; returns the record.
 
     Scripted policies have no files: their code is named by the digest alone.
     """
@@ -73,7 +74,7 @@ def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> None:
         folder.parent.mkdir(exist_ok=True)
         _save(policy, folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    log.append(
+    return log.append(
         "policy_frozen",
         {
             "policy": card.digest,

@@ -18,6 +18,7 @@ from safegym.gate.evidence import LATER, NOT_REPEATED
 from safegym.gate.frozen_files import misfiled
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import GatePlan
+from safegym.gate.proof_recount import ABOUT, Proofs
 from safegym.gate.reading import Reading, find, finding_json
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of, stratum_fault
 from safegym.gate.registration import PROMISES, registered_json
@@ -79,6 +80,7 @@ class _Rederivation:
         self._cards: dict[str, Mapping[str, Any]] = {}
         self._lookout = Lookout()
         self._releases = Releases()
+        self._proofs = Proofs()
 
     def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
         handlers = {
@@ -91,6 +93,7 @@ class _Rederivation:
             "trace_shard": self._shard,
             "verdict": self._verdicts,
             "measurement": self._verdicts,
+            "proof": self._proof,
             "evidence": self._evidence_record,
             "gate_decision": self._decision,
             "regression": self._looked_out,
@@ -114,6 +117,9 @@ class _Rederivation:
     def _claims(self, record: AuditRecord) -> Findings:
         if self._run.claims:
             yield "claims are registered a second time", False
+        if record.payload.get("about") == ABOUT:
+            yield from self._asked(record)
+            return
         for entry in record.payload["claims"]:
             claim = Claim.from_json(entry["claim"])
             if claim.digest != entry["digest"] or claim.canonical_text != entry["text"]:
@@ -123,6 +129,14 @@ class _Rederivation:
             self._run.claims[claim.id] = claim
         if set_digest(self._run.claims.values()) != record.payload["digest"]:
             yield "the claims do not give the digest of their set", False
+
+    def _asked(self, record: AuditRecord) -> Findings:
+        """What a proof was asked: its log has no scenario and no plan, and releases nothing."""
+        self._proofs.register(record.payload)
+        yield from self._proofs.misstated()
+
+    def _proof(self, record: AuditRecord) -> Findings:
+        yield from self._proofs.derive(self._folder, record)
 
     def _scenario(self, record: AuditRecord) -> Findings:
         if self._run.scenario:
@@ -294,6 +308,9 @@ class _Rederivation:
     def _evidence_record(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
         self._evidence[record.payload_digest] = payload
+        if payload["kind"] == "proved":
+            yield from self._proofs.evidence(payload)
+            return
         key = key_of(payload)
         campaign = self._campaigns.get(key)
         if campaign is None or payload["claim_id"] not in campaign.judged:
