@@ -1,5 +1,7 @@
 """`safegym distil`: one student of one or several teachers, a network or a tree."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,35 +77,45 @@ def distil(
         raise GateError("--resume goes on in a folder: add --out FOLDER.")
     teachers = [_teacher(each, trust_pickle, algorithm) for each in teacher]
     student = _student(hidden, leaves, updates)
-    with DistilProgress(quiet=as_json) as progress:
-        try:
-            found = distil_teachers(
-                teachers,
-                student=student,
-                rounds=rounds,
-                episodes=episodes,
-                held_out=held_out,
-                beta=beta,
-                certify=certify,
-                certify_teachers=certify_teachers,
-                budget=budget,
-                plan=GatePlan(lift=lift, level=level, seed=seed),
-                workers=workers,
-                out=to,
-                resume=resume,
-                seed=seed,
-                listener=progress.hear,
-            )
-        except BaseException:
-            if to is not None and progress.rounds:
-                line = f"Rounds that ended are kept in {to}; the same command with --resume goes on"
-                err.print(line, soft_wrap=True)
-            raise
+    with DistilProgress(quiet=as_json) as progress, _kept(progress, to):
+        found = distil_teachers(
+            teachers,
+            student=student,
+            rounds=rounds,
+            episodes=episodes,
+            held_out=held_out,
+            beta=beta,
+            certify=certify,
+            certify_teachers=certify_teachers,
+            budget=budget,
+            plan=GatePlan(lift=lift, level=level, seed=seed),
+            workers=workers,
+            out=to,
+            resume=resume,
+            seed=seed,
+            listener=progress.hear,
+        )
+    _tell(found, as_json=as_json)
+    raise typer.Exit(_status(found) if certify else Exit.HOLDS)
+
+
+@contextmanager
+def _kept(progress: DistilProgress, to: Path | None) -> Generator[None]:
+    """Say how to go on where a distillation ends early."""
+    try:
+        yield
+    except BaseException:
+        if to is not None and progress.rounds:
+            line = f"Rounds that ended are kept in {to}; the same command with --resume goes on"
+            err.print(line, soft_wrap=True)
+        raise
+
+
+def _tell(found: "Taught", *, as_json: bool) -> None:
     if as_json:
         print_json(found.to_json())
     else:
         _show(found)
-    raise typer.Exit(_status(found) if certify else Exit.HOLDS)
 
 
 def _teacher(text: str, trust_pickle: bool, algorithm: str) -> "Teacher":

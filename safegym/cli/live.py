@@ -12,7 +12,8 @@ from safegym.cli.console import err
 from safegym.cli.live_panels import picture
 from safegym.cli.live_state import LiveState
 from safegym.cli.progress import RunProgress
-from safegym.gate.events import EpisodeJudged, GateEvent, LogResumed
+from safegym.cli.run_watch import RunWatch
+from safegym.gate.events import EpisodeJudged, GateEvent
 
 if TYPE_CHECKING:
     from safegym.gate.trainer.events import Event
@@ -21,16 +22,15 @@ PAUSE = 0.1
 """Seconds between drawings, at least."""
 
 
-class LiveRun:
+class LiveRun(RunWatch):
     """Shows a training run as a picture on standard error, and leaves the last one there.
 
     title: what is trained. It is drawn only when something happens, so that drawing never runs
-    beside the training. began: whether the run has begun.
+    beside the training.
     """
 
     def __init__(self, title: str, *, console: Console = err) -> None:
         self.state = LiveState(title)
-        self.began = False
         self._console = console
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
         self._drawn = 0.0
@@ -49,17 +49,9 @@ class LiveRun:
             self._draw()
         self._live.stop()
 
-    def hear(self, event: "Event | GateEvent") -> None:
-        """Listen to a training run."""
-        from safegym.gate.trainer.events import RunStarted
-
+    def show(self, event: "Event | GateEvent") -> None:
+        """Take in an event, and draw unless that was done just now."""
         self.state.hear(event)
-        if isinstance(event, RunStarted):
-            self.began = True
-            for line in event.differences:
-                self.say(("not bit-exact: ", "yellow"), line)
-        if isinstance(event, LogResumed) and event.lost:
-            self.say(("recovered: ", "yellow"), event.lost)
         often = isinstance(event, EpisodeJudged) and event.number < event.cap
         if not often or time.monotonic() - self._drawn >= PAUSE:
             self._draw()

@@ -110,6 +110,8 @@ class LiveState:
                 self._screen(event)
             case AttemptStarted():
                 self.attempt, self.now = event, f"attempt {event.attempt}"
+                for seen in self.claims.values():  # what was found of another policy
+                    seen.evidence = None
             case AttemptClosed():
                 self.stage = self.attempt = None
                 self._mark(self.epoch).attempt = event.outcome

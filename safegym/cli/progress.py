@@ -8,6 +8,7 @@ from rich.text import Text
 
 from safegym.cli.console import shown
 from safegym.cli.counting_bars import counting_bars
+from safegym.cli.run_watch import RunWatch
 from safegym.gate.events import (
     AttemptClosed,
     AttemptStarted,
@@ -27,8 +28,7 @@ class GateProgress:
     """Shows what a gate tells: a bar a stage, and a line for each thing that ended.
 
     Everything goes to standard error, so that `--json` output stays clean. quiet: show nothing.
-    told_later: the command itself tells how an attempt ended. began: whether a training run has
-    begun.
+    told_later: the command itself tells how an attempt ended.
     """
 
     def __init__(self, *, quiet: bool = False, told_later: bool = False) -> None:
@@ -37,7 +37,6 @@ class GateProgress:
         self.bars = counting_bars(quiet=quiet)
         self._tasks: dict[str, TaskID] = {}
         self._steps = TaskID(0)
-        self.began = False
 
     def __enter__(self) -> Self:
         self.bars.start()
@@ -74,12 +73,12 @@ class GateProgress:
                 if not self.told_later:
                     why = f": {shown('; '.join(event.reasons))}" if event.reasons else ""
                     self.say(f"attempt {event.attempt} ", (event.outcome, "bold"), why)
-            case LogResumed():
-                self._resumed(event)
             case SuiteDone():
                 self._suite(event)
             case BurstDone():
                 self._burst(event)
+            case LogResumed():
+                pass  # of a training, where `hear` says it
 
     def _suite(self, event: SuiteDone) -> None:
         self._end("suite")
@@ -105,35 +104,23 @@ class GateProgress:
             note=f"worst claim: {event.violations} violated{undecided}",
         )
 
-    def _resumed(self, event: LogResumed) -> None:
-        if event.lost:
-            self.say(("recovered: ", "yellow"), event.lost)
-        if event.set_aside:
-            self.say(
-                f"records of the log set aside: {event.set_aside}, written after the point that "
-                "the run goes on from; what they tell of is done again"
-            )
-
     def _end(self, stage: str) -> None:
         task = self._tasks.pop(stage, None)
         if task is not None:
             self.bars.remove_task(task)
 
 
-class RunProgress(GateProgress):
+class RunProgress(GateProgress, RunWatch):
     """Shows a training run: steps, epochs, and what its gate tells."""
 
-    def hear(self, event: "Event | GateEvent") -> None:
-        """Listen to a training run."""
+    def show(self, event: "Event | GateEvent") -> None:
+        """Show an event as a bar or a line."""
         from safegym.gate.trainer import events
 
         match event:
             case events.RunStarted():
-                self.began = True
                 self._steps = self.bars.add_task("training", total=event.total, note="")
                 self.bars.update(self._steps, completed=event.steps)
-                for line in event.differences:
-                    self.say(("not bit-exact: ", "yellow"), line)
             case events.RolloutEnded():
                 note = "" if event.mean_return is None else f"return {event.mean_return:.2f}"
                 self.bars.update(self._steps, completed=event.steps, note=note)
@@ -151,7 +138,6 @@ class RunProgress(GateProgress):
                 | ScreenDone()
                 | AttemptStarted()
                 | AttemptClosed()
-                | LogResumed()
                 | SuiteDone()
                 | BurstDone()
             ):

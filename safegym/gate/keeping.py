@@ -172,9 +172,25 @@ class TrainingGate:
         return {**self._keeper().state(), LOG_SIZE: self.log.size}
 
     def restore(self, state: Mapping[str, Any], load: Callable[[str], Policy]) -> None:
-        """Open the log again where `state` left it, and put the state back."""
-        size: int | Literal["checkpoint"] = int(state[LOG_SIZE]) if state else "checkpoint"
+        """Open the log again where `state` left it, and put the state back.
+
+        Raises GateError when the state is malformed.
+        """
+        try:
+            size: int | Literal["checkpoint"] = int(state[LOG_SIZE]) if state else "checkpoint"
+        except (LookupError, TypeError, ValueError) as error:
+            raise GateError(
+                f"The stored state of the gate is malformed: {error!r}. Put the run folder back as "
+                "the run wrote it, or start a new run."
+            ) from error
         log = open_again(self.folder, size, self.listener)
+        if not state and any(record.kind == "gate_decision" for record in log.live_records()):
+            log.release()
+            raise GateError(
+                "The log holds decisions of this gate, and the run folder no state of it, so that "
+                "spent attempts would be forgotten. Put decision.json and the checkpoint back as "
+                "the run wrote them, or start a new run."
+            )
         self.begin(log)
         self._keeper().restore(state, load)
 

@@ -51,6 +51,29 @@ def training_of(records: Iterable[AuditRecord], folder: Path) -> Mapping[str, An
     return settings
 
 
+def check_settings(records: Iterable[AuditRecord], folder: Path, stored: Mapping[str, Any]) -> None:
+    """Raises GateError unless the run folder's hyperparameters are those that were registered."""
+    registered = training_of(records, folder)
+    odd = sorted(k for k in {*registered, *stored} if registered.get(k) != stored.get(k))
+    if odd:
+        raise GateError(
+            f"The run was registered with {odd[0]}={registered.get(odd[0])!r:.60}, and its folder "
+            f"says {odd[0]}={stored.get(odd[0])!r:.60}; a run keeps its settings. Put its "
+            "training.json back as the run wrote it, or start a new run with other settings."
+        )
+
+
+def check_promotion(records: Iterable[AuditRecord], policy_digest: str) -> None:
+    """Raises GateError unless the log tells that this policy was promoted."""
+    promoted = [r.payload["policy"] for r in records if r.kind == "promotion"]
+    if policy_digest not in promoted:
+        raise GateError(
+            f"The run folder says that {policy_digest} was promoted, and its log holds no such "
+            "promotion, so it is not released. Put decision.json and last.json back as the run "
+            "wrote them, or start a new run."
+        )
+
+
 def registered_size(records: Iterable[AuditRecord]) -> int:
     """How many records the registration takes."""
     return _first(records, "plan_registered").index + 1

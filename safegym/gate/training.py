@@ -20,7 +20,9 @@ from safegym.gate.mirror.mirrors import open_mirrors
 from safegym.gate.plan import Gate
 from safegym.gate.registered import (
     baselines_of,
+    check_promotion,
     check_scenario,
+    check_settings,
     gate_of,
     registered_size,
     scenario_of,
@@ -167,6 +169,7 @@ def resume(
     scenario has changed.
     """
     from safegym.gate.trainer.folder import IDENTITY
+    from safegym.gate.trainer.identity import stored_identity
     from safegym.gate.trainer.loop import Trainer
     from safegym.gate.trainer.settings import TrainSettings
     from safegym.gate.trainer.workers.asked import rollout_plan
@@ -188,6 +191,7 @@ def resume(
         mirrors.begin(setting, training_of(records, folder), records[0].run)
         if not (folder / IDENTITY).is_file():
             return mirrors.ended(_begun_again(keeper, records, mirrors.hear, rollout))
+        check_settings(records, folder, stored_identity(folder).settings.to_json())
         trainer = Trainer.resume(
             spec,
             out,
@@ -345,7 +349,10 @@ def _ended(keeper: TrainingGate, outcome: "Outcome") -> TrainingRun:
     if keeper.keeper is None:  # interrupted before the log was opened: nothing was written
         raise KeyboardInterrupt
     log = keeper.log
-    baselines = baselines_of(log.live_records(), keeper.setting.plan)
+    live = log.live_records()
+    if outcome.policy_digest:
+        check_promotion(live, outcome.policy_digest)
+    baselines = baselines_of(live, keeper.setting.plan)
     if outcome.status == "interrupted":
         log.checkpoint()
         log.release()

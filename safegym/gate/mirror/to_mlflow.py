@@ -6,8 +6,10 @@ MLflow runs stay editable, so this is a copy for comparing runs and never eviden
 import json
 import os
 import re
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,12 +20,19 @@ from safegym.gate.mirror.optional import imported
 from safegym.gate.mirror.scalars import Numbers
 
 EXPERIMENT = "safegym"
+SQLITE = "sqlite:///"
 NOTE = "mlflow.json"
 """In the run folder: which MLflow run mirrors it, so that a resumed run goes on with the same."""
 LONGEST = 5_000
 """Characters of a parameter or tag that are sent."""
 ENDED = {"interrupted": "KILLED", "failed": "FAILED"}
 """MLflow's word for how a run ended, where it is not FINISHED."""
+PATIENCE = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+}
+"""MLflow's own settings, where they are not set: its defaults wait minutes for a dead server."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _STRANGE = re.compile(r"[^A-Za-z0-9_\-./:]")
 
@@ -32,7 +41,7 @@ def tracking_uri(given: str) -> str:
     """The URI of `given`: a path stands for an SQLite file there."""
     if _SCHEME.match(given):
         return given
-    return f"sqlite:///{Path(given).expanduser().absolute()}"
+    return f"{SQLITE}{Path(given).expanduser().absolute()}"
 
 
 class MlflowMirror:
@@ -46,7 +55,8 @@ class MlflowMirror:
     name = "MLflow"
 
     def __init__(self, uri: str, run: Path) -> None:
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+        for name, value in PATIENCE.items():
+            os.environ.setdefault(name, value)
         self._tracking = imported("mlflow.tracking", option="mlflow", extra="mlflow")
         self._entities = imported("mlflow.entities", option="mlflow", extra="mlflow")
         self._uri, self._folder = tracking_uri(uri), run
@@ -117,6 +127,7 @@ class MlflowMirror:
 
     def _connected(self) -> Any:
         try:
+            _open_once(self._uri)
             client = self._tracking.MlflowClient(self._uri)
             client.search_experiments(max_results=1)
         except Exception as error:  # whatever a store or server raises, in one form
@@ -132,8 +143,8 @@ class MlflowMirror:
         if found is not None:
             return str(found.experiment_id)
         place = None
-        if self._uri.startswith("sqlite:///"):
-            store = Path(self._uri.removeprefix("sqlite:///"))
+        if self._uri.startswith(SQLITE):
+            store = Path(self._uri.removeprefix(SQLITE))
             place = store.with_name(f"{store.stem}-files").as_uri()
         return str(self._client.create_experiment(EXPERIMENT, artifact_location=place))
 
@@ -170,6 +181,17 @@ def leaves(facts: Mapping[str, Any], root: str = "") -> Iterator[tuple[str, str]
             yield from leaves(value, f"{root}{key}.")
         else:
             yield named(f"{root}{key}"), str(value)[:LONGEST]
+
+
+def _open_once(uri: str) -> None:
+    """Raise OSError or sqlite3.Error for an SQLite file that cannot be opened; MLflow tries long.
+
+    A file in a folder that is not there yet is left to MLflow, which makes the folder.
+    """
+    path = Path(uri.removeprefix(SQLITE))
+    if uri.startswith(SQLITE) and path.parent.is_dir():
+        with closing(sqlite3.connect(path)) as store:
+            store.execute("PRAGMA schema_version")
 
 
 def _has_sqlite(uri: str) -> bool:

@@ -1,11 +1,15 @@
 """TensorBoard event files, written without torch or TensorFlow.
 
-Source: the event file format of the `tensorboard` package (EventFileWriter, Summary protobuf).
+Written in the caller's own thread, so that a full disk is told to whoever notes a number; the
+package's EventFileWriter has a thread that only prints it. Source: the event file format of the
+`tensorboard` package (RecordWriter, Event and Summary protobufs).
 """
 
 import os
+import socket
 import time
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ from safegym.gate.mirror.scalars import Numbers
 
 STRING = 7
 """DT_STRING of tensorboard's DataType."""
+FORMAT = "brain.Event:2"
+"""What the first record of an event file says."""
 
 
 class TensorBoardMirror:
@@ -26,11 +32,11 @@ class TensorBoardMirror:
     name = "TensorBoard"
 
     def __init__(self, folder: Path) -> None:
-        writers = _proto("tensorboard.summary.writer.event_file_writer")
+        records = _proto("tensorboard.summary.writer.record_writer")
         self._summary = _proto("tensorboard.compat.proto.summary_pb2")
         self._event = _proto("tensorboard.compat.proto.event_pb2")
         self._tensor = _proto("tensorboard.compat.proto.tensor_pb2")
-        self._writers = writers
+        self._records = records
         self._writer: Any = None
         self._folder = folder
         try:
@@ -114,8 +120,24 @@ class TensorBoardMirror:
 
     def _add(self, steps: int, **what: Any) -> None:
         if self._writer is None:
-            self._writer = self._writers.EventFileWriter(str(self._folder))
-        self._writer.add_event(self._event.Event(wall_time=time.time(), step=steps, **what))
+            self._writer = self._records.RecordWriter(new_event_file(self._folder).open("xb", 0))
+            self._write(file_version=FORMAT)
+        self._write(step=steps, **what)
+
+    def _write(self, **what: Any) -> None:
+        event = self._event.Event(wall_time=time.time(), **what)
+        try:
+            self._writer.write(event.SerializeToString())
+        except OSError:
+            self._writer.close()
+            raise
+
+
+def new_event_file(folder: Path) -> Path:
+    """Where a new event file goes: TensorBoard reads the files of a folder in order of names."""
+    name = f"events.out.tfevents.{time.time_ns() // 10**9:010d}.{socket.gethostname()}"
+    numbers = (folder / f"{name}.{os.getpid()}.{number}" for number in count())
+    return next(path for path in numbers if not path.exists())
 
 
 def _proto(module: str) -> Any:

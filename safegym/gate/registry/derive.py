@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from safegym.audit.record import AuditRecord
+from safegym.errors import AuditError
 from safegym.gate.freezing import policy_folder
 from safegym.gate.registry.entry import (
     PolicyEntry,
@@ -24,7 +25,8 @@ def entries(
 
     superseded: indices that a resumption set aside; what they say does not count, except a
     withdrawal, which stands. sealed: records under the last signed checkpoint; a promotion after
-    it does not count yet, since a resumed run makes that decision again.
+    it does not count yet, since a resumed run makes that decision again. Raises AuditError for a
+    promotion without a certified attempt that satisfied every claim.
     """
     book = _Book()
     for record in records:
@@ -50,12 +52,15 @@ class _Book:
     released: dict[str, Release] = field(default_factory=dict[str, Release])
     withdrawn: dict[str, Withdrawal] = field(default_factory=dict[str, Withdrawal])
     attempts: dict[str, str] = field(default_factory=dict[str, str])
+    claims: set[str] = field(default_factory=set[str])
     trained_from: str = ""
 
     def read(self, record: AuditRecord, *, sealed: bool) -> None:
         """Take in a record in force."""
         payload = record.payload
         match record.kind:
+            case "spec_registered":
+                self.claims.update(entry["id"] for entry in payload["claims"])
             case "policy_frozen":
                 self.frozen.setdefault(payload["policy"], record)
             case "checkpoint":
@@ -139,9 +144,29 @@ class _Book:
     def _release(self, record: AuditRecord) -> None:
         named = [self.decisions.get(item["record"]) for item in record.payload["rests_on"]]
         decision = next((item for item in named if item is not None), None)
+        self._refuse_unproved(record.payload["policy"], decision)
         epoch = 0 if decision is None else decision.payload["epoch"]
         reasons = () if decision is None else tuple(decision.payload["reasons"])
         self.released[record.payload["policy"]] = Release(record.index, record.time, epoch, reasons)
+
+    def _refuse_unproved(self, policy: str, decision: AuditRecord | None) -> None:
+        """Raise AuditError unless an attempt on the policy ended certified, on every claim."""
+        rests_on = () if decision is None else decision.payload["rests_on"]
+        named = {entry["record"] for entry in rests_on}
+        shown: dict[int, set[str]] = {}
+        for records in self.evidence.get(policy, {}).values():
+            for one in records:
+                if one.payload_digest in named and one.payload["status"] == "satisfied":
+                    shown.setdefault(one.payload["attempt"], set()).add(one.payload["claim_id"])
+        for number, claims in shown.items():
+            certified = number > 0 and self.closed.get((policy, number)) == "certified"
+            if certified and self.claims and self.claims <= claims:
+                return
+        raise AuditError(
+            f"The log releases policy {policy} without a certified attempt that satisfied every "
+            "claim, so nothing that it says of policies counts; see: safegym audit verify RUN",
+            step="consistency",
+        )
 
     def _trials(self, digest: str) -> tuple[Trial, ...]:
         found = self.evidence.get(digest, {})

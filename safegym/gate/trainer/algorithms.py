@@ -206,7 +206,7 @@ _CARDS = (
         "on",
         "sb3_contrib",
         "RecurrentPPO",
-        ALL_ACTIONS,
+        ALL_ACTIONS[:3],  # its buffer holds MultiBinary actions as bytes, and its update fails
         _PPO_FIELDS,
         _PPO,
         {**_ACTOR_CRITIC, **_LSTM},

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.spaces import Dict, Tuple
+from gymnasium.spaces import Box, Dict, Tuple
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -43,6 +43,11 @@ def refuse_untrainable(spec: ScenarioSpec, settings: TrainSettings) -> None:
             raise PolicyError(
                 f"Scenario {spec.name} has {type(env.observation_space).__name__} observations; "
                 "training takes arrays: wrap it in gymnasium.wrappers.FlattenObservation."
+            )
+        if settings.normalise and not isinstance(env.observation_space, Box):
+            raise GateError(
+                f"normalise=True keeps running statistics of numbers, and scenario {spec.name} has "
+                f"{env.observation_space} observations; train it with normalise=False."
             )
     finally:
         env.close()

@@ -20,13 +20,14 @@ class KeptCheckpoints:
         """The checkpoint of that epoch was written."""
         self._policies[epoch] = policy_digest
 
-    def to_json(self) -> dict[str, str]:
-        """Epochs and digests."""
-        return {str(epoch): digest for epoch, digest in self._policies.items()}
+    @property
+    def policies(self) -> Mapping[int, str]:
+        """Epoch -> policy digest."""
+        return dict(self._policies)
 
-    def restore(self, document: Mapping[str, str]) -> None:
-        """Put back what `to_json` gave."""
-        self._policies = {int(epoch): digest for epoch, digest in document.items()}
+    def restore(self, policies: Mapping[int, str]) -> None:
+        """Put back what `policies` gave."""
+        self._policies = dict(policies)
 
     def epoch_of(self, policy_digest: str) -> int:
         """The last epoch that froze this policy. Raises GateError when none is kept."""

@@ -6,15 +6,16 @@ update, which no callback of stable-baselines3 does.
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from safegym.errors import PolicyError
 from safegym.formula.claim import Claim
 from safegym.gate.replay import ReplayBank
 from safegym.gate.reward.discount import refuse_other_discount
 from safegym.gate.reward.staged import penaliser_of
 from safegym.gate.trainer import banking, correction
+from safegym.gate.trainer.boundary import LastBoundary, last_boundary
 from safegym.gate.trainer.course import Course
 from safegym.gate.trainer.events import (
     Banked,
@@ -39,6 +40,7 @@ from safegym.gate.trainer.learner import check_weights
 from safegym.gate.trainer.learning.base import Learner
 from safegym.gate.trainer.learning.make import learner_for
 from safegym.gate.trainer.learning.rollback import roll_back
+from safegym.gate.trainer.memory import give_back
 from safegym.gate.trainer.outcome import Outcome, ended, interrupted
 from safegym.gate.trainer.record import DecisionRecord, checked_action
 from safegym.gate.trainer.settings import TrainSettings
@@ -52,6 +54,7 @@ from safegym.policy.sb3.checkpoint import (
     read_checkpoint,
     restore_generators,
     save_checkpoint,
+    well_formed,
 )
 from safegym.policy.sb3.inference import single_thread
 from safegym.policy.sb3.policy import SB3Policy, load_policy
@@ -134,6 +137,7 @@ class Trainer:
         finally:
             self._closing.close()
             self._folder.close()
+            give_back()
 
     def _train(self) -> Outcome:
         done = self._go_on() if self._resuming else self._begin()
@@ -160,15 +164,24 @@ class Trainer:
         identity = stored_identity(self._folder.path)
         now = RunIdentity.of(self._spec, self._claims, self._settings)
         identity.check_same_run(now)
-        last = self._folder.read(LAST)
+        last = last_boundary(self._folder)
         if last is None:
             self._gate.restore({}, self.frozen)
             return self._begin()
-        self._epoch = int(last["epoch"])
-        self._kept.restore(last["policies"])
-        path = self._folder.checkpoint(self._epoch)
+        self._epoch = last.epoch
+        self._kept.restore(last.policies)
+        path = last.report.checkpoint
         checkpoint = read_checkpoint(path)
-        self._inexact = (*identity.differences(now), *self._restore(checkpoint))
+        self._build()
+        with well_formed(f"The checkpoint {path}"):
+            lost = self._restore(checkpoint)
+        if self._learner.num_timesteps != last.report.steps:
+            raise PolicyError(
+                f"The checkpoint {path} was written after {self._learner.num_timesteps} steps, "
+                f"{LAST} says {last.report.steps}: one of them was changed. Put back the run "
+                "folder as the run wrote it, or start a new run."
+            )
+        self._inexact = (*identity.differences(now), *lost)
         given = self._take_given()
         self._listener(
             RunStarted(
@@ -194,7 +207,6 @@ class Trainer:
 
     def _restore(self, checkpoint: Checkpoint) -> tuple[str, ...]:
         """Put the checkpoint back; returns what it does not hold."""
-        self._build()
         lost = self._learner.go_on(checkpoint)
         self._envs.resume(checkpoint)
         self._bank = ReplayBank.from_json(checkpoint.extra["bank"], self._spec.digest)
@@ -210,7 +222,7 @@ class Trainer:
         self._given += len(fresh)
         return [Banked(start) for start in fresh if self._bank.add(start)]
 
-    def _decide_again(self, last: dict[str, Any], checkpoint: Checkpoint) -> Outcome | None:
+    def _decide_again(self, last: LastBoundary, checkpoint: Checkpoint) -> Outcome | None:
         """Carry out the decision of the last boundary; ask for it only if it never came."""
         stored = self._folder.read(DECISION)
         record = None if stored is None else DecisionRecord.from_json(stored)
@@ -223,10 +235,7 @@ class Trainer:
         if self._epoch == 0:
             self._envs.desk.open(self._bank.plan(self._settings.seed, 0))
             return None
-        path = self._folder.checkpoint(self._epoch)
-        numbers: dict[str, Any] = last["report"]
-        report = EpochReport(checkpoint=path, **numbers)
-        return self._judged(report, load_policy(path))
+        return self._judged(last.report, load_policy(last.report.checkpoint))
 
     def _rollout(self) -> None:
         learner, tally = self._learner, self._tally
@@ -297,7 +306,7 @@ class Trainer:
                 extra_tensors={**tensors, **open_tensors},
             )
         self._kept.add(self._epoch, frozen.card.digest)
-        self._write_last(self._report(frozen))
+        LastBoundary(self._report(frozen), self._kept.policies).write(self._folder)
         self._listener(CheckpointWritten(self._epoch, path, digest, frozen.card.digest))
         return frozen
 
@@ -319,11 +328,6 @@ class Trainer:
             inexact=self._inexact,
             stage=self._course.stage,
         )
-
-    def _write_last(self, report: EpochReport) -> None:
-        plain = {name: value for name, value in asdict(report).items() if name != "checkpoint"}
-        document = {"epoch": self._epoch, "policies": self._kept.to_json(), "report": plain}
-        self._folder.write(LAST, document)
 
     def _judged(self, report: EpochReport, frozen: SB3Policy) -> Outcome | None:
         with generators.preserved():

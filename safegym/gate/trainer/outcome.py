@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from safegym.gate.trainer.folder import LAST, RunFolder
+from safegym.gate.trainer.boundary import last_boundary
+from safegym.gate.trainer.folder import RunFolder
 from safegym.gate.trainer.kept import KeptCheckpoints
 from safegym.gate.trainer.record import DecisionRecord
 
@@ -29,12 +30,12 @@ class Outcome:
 def interrupted(folder: RunFolder) -> Outcome:
     """The outcome of a run that was broken off: what is kept, and how to go on."""
     command = f"safegym train --resume {folder.path}"
-    last = folder.read(LAST)
-    epoch = 0 if last is None else int(last["epoch"])
+    last = last_boundary(folder)
+    epoch = 0 if last is None else last.epoch
     return Outcome(
         status="interrupted",
         epoch=epoch,
-        steps=0 if last is None else int(last["report"]["steps"]),
+        steps=0 if last is None else last.report.steps,
         checkpoint=folder.checkpoint(epoch),
         reasons=(f"interrupted; the checkpoint of epoch {epoch} is kept", command),
         resume=command,

@@ -8,7 +8,7 @@ from typing import Any, Protocol, SupportsFloat
 import gymnasium as gym
 from numpy.typing import NDArray
 
-from safegym.errors import GateError, SafegymError
+from safegym.errors import GateError, SafegymError, TraceError
 from safegym.formula.claim import Claim, set_digest
 from safegym.gate.replay import Counterexample, ReplayDesk
 from safegym.gate.trainer.ending import Ending
@@ -18,7 +18,7 @@ from safegym.scenario.seeds import episode_seed
 from safegym.scenario.spec import ScenarioSpec
 from safegym.scenario.wrap import recorded
 from safegym.trace.model import Trace
-from safegym.trace.record import Recorder
+from safegym.trace.record import FAILURES, Recorder
 
 SeedOf = Callable[[int, int], int]
 """(slot, episode number) -> seed."""
@@ -129,9 +129,11 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
         """Step the recorder; an episode that ends is kept for the judging after the rollout."""
         try:
             result = self.env.step(action)
+        except TraceError as error:
+            raise GateError(f"{str(error).rstrip('.')}{self._here}") from error
         except SafegymError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise self._raised(f"Step {self._steps + 1}", error) from error
         self._steps += 1
         if self._ending is not None and not result[2]:
@@ -176,7 +178,7 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
             first = self.env.reset(seed=start.seed, options=dict(start.options) or None)
         except SafegymError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise self._raised("Reset", error) from error
         if self._ending is not None:
             self._ending.begin(self.recorder)
@@ -196,11 +198,14 @@ class TrainingSlot(gym.Wrapper[Any, Any, Any, Any]):
         """The error for a number that is not finite."""
         return not_finite(what, self.slot, self.start)
 
-    def _raised(self, what: str, error: Exception) -> GateError:
+    def _raised(self, what: str, error: BaseException) -> GateError:
         return GateError(
-            f"{what} of the environment raised {type(error).__name__}: {error}"
-            f"{where(self.slot, self.start)} Run that seed alone to find the cause."
+            f"{what} of the environment raised {type(error).__name__}: {error}{self._here}"
         )
+
+    @property
+    def _here(self) -> str:
+        return f"{where(self.slot, self.start)} Run that seed alone to find the cause."
 
 
 @dataclass(frozen=True, slots=True)

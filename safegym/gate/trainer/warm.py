@@ -4,6 +4,7 @@ The policy is copied into the run folder (`start/`), so that a run that is broke
 first checkpoint starts again from the same weights.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,31 @@ from safegym.errors import GateError, PolicyError, RunFolderError
 from safegym.gate.trainer.learning.base import Learner
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.trainer.vector import TrainingEnvs
+from safegym.policy.sb3.architecture import describe
 from safegym.policy.sb3.policy import SB3Policy, load_policy
 
 START = "start"
 """The folder of the starting policy in a run folder."""
+_OPTIONS = {
+    "log_std": "use_sde",
+    "lstm_critic": "enable_critic_lstm and shared_lstm",
+    "lstm": "lstm_hidden_size and n_lstm_layers",
+    "critic": "critic_arch and n_critics",
+    "value_net": "critic_arch",
+}
+"""Part of a weight's name -> the setting that decides its shape; net_arch decides the others."""
+_ONLY_AT_THE_START = frozenset(
+    [
+        "observation_space",
+        "action_space",
+        "net_arch",
+        "ortho_init",
+        "log_std_init",
+        "optimizer_class",
+        "optimizer_kwargs",
+    ]
+)
+"""Parameters of a policy that say nothing of what its weights do, or are compared elsewhere."""
 
 
 def starting_policy(folder: Path, digest: str) -> SB3Policy:
@@ -82,14 +104,40 @@ def refuse_unfit(algorithm: BaseAlgorithm, policy: SB3Policy, *, normalises: boo
     if odd:
         raise PolicyError(
             f"Policy {name} has {odd[0]} of shape {_shape(given, odd[0])}, the run's network has "
-            f"{_shape(own, odd[0])}; set net_arch to the widths that the policy has."
+            f"{_shape(own, odd[0])}; set {_option(odd[0])} as the policy has it."
         )
+    _refuse_other_function(algorithm, policy)
     if normalises != (policy.normaliser is not None):
         has, other = ("no normaliser", "False") if normalises else ("a normaliser", "True")
         raise PolicyError(
             f"Policy {name} has {has}, and the run has normalise={normalises}; start from it with "
             f"normalise={other}."
         )
+
+
+def _refuse_other_function(algorithm: BaseAlgorithm, policy: SB3Policy) -> None:
+    """Raises PolicyError where the same weights would act otherwise, as with other activations."""
+    own = describe(algorithm.policy)["parameters"]
+    given: Mapping[str, Any] = policy.architecture["parameters"]
+    for name in sorted({*own, *given} - _ONLY_AT_THE_START):
+        if own.get(name) != given.get(name):
+            option = "activation" if name == "activation_fn" else name
+            raise PolicyError(
+                f"Policy {policy.card.name} has {name}={_told(given.get(name))}, the run's network "
+                f"has {_told(own.get(name))}, in which its weights would act otherwise; set "
+                f"{option} as the policy has it."
+            )
+
+
+def _told(value: Any) -> str:
+    """A stored value for people: the name of a class, else the value."""
+    named = isinstance(value, Mapping) and len(value) == 1
+    return str(next(iter(value.values()))) if named else repr(value)
+
+
+def _option(weight: str) -> str:
+    """The setting that decides the shape of a weight."""
+    return next((option for part, option in _OPTIONS.items() if part in weight), "net_arch")
 
 
 def _shape(tensors: dict[str, torch.Tensor], key: str) -> tuple[int, ...] | None:

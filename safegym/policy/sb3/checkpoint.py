@@ -6,7 +6,8 @@ tensors are a replay buffer, they stand in replay.safetensors, which `drop_repla
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from safegym.digest import canonical_json
-from safegym.errors import PolicyError
+from safegym.errors import PolicyError, SafegymError
 from safegym.policy.sb3 import algorithm as algorithms
 from safegym.policy.sb3 import generators, optimisers
 from safegym.policy.sb3.folder import drop_passing, read_folder, write_folder
@@ -118,14 +119,39 @@ def read_checkpoint(path: str | Path) -> Checkpoint:
     return Checkpoint(document=document, tensors=tensors)
 
 
+@contextmanager
+def well_formed(what: str) -> Generator[None]:
+    """For a block that puts stored values back: one of another form raises PolicyError.
+
+    what: begins the error, such as "The checkpoint runs/a/checkpoints/epoch-00002".
+    """
+    try:
+        yield
+    except SafegymError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise PolicyError(
+            f"{what} is malformed: {error!r}. Use an earlier checkpoint of the run, or put it back "
+            "as the run wrote it."
+        ) from error
+
+
 def restore_checkpoint(algorithm: BaseAlgorithm, checkpoint: Checkpoint) -> None:
-    """Put weights, optimisers, counters and normaliser back, but not the generators."""
-    algorithms.restore(algorithm, checkpoint.document["algorithm"], checkpoint.tensors)
+    """Put weights, optimisers, counters and normaliser back, but not the generators.
+
+    Raises PolicyError when they are malformed or do not fit.
+    """
+    with well_formed("The checkpoint"):
+        algorithms.restore(algorithm, checkpoint.document["algorithm"], checkpoint.tensors)
 
 
 def restore_learning(algorithm: BaseAlgorithm, checkpoint: Checkpoint) -> None:
-    """Put back what was learned, not the counters: for a roll-back inside a run."""
-    algorithms.restore_learning(algorithm, checkpoint.document["algorithm"], checkpoint.tensors)
+    """Put back what was learned, not the counters: for a roll-back inside a run.
+
+    Raises PolicyError when it is malformed or does not fit.
+    """
+    with well_formed("The checkpoint"):
+        algorithms.restore_learning(algorithm, checkpoint.document["algorithm"], checkpoint.tensors)
 
 
 def forget_optimisers(algorithm: BaseAlgorithm) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from safegym.digest import canonical_json, digest_bytes
 from safegym.errors import PolicyError, RunFolderError
+from safegym.policy.sb3.exchange import exchange, take_back
 
 MANIFEST = "MANIFEST.json"
 FORMAT = "safegym-checkpoint-1"
@@ -26,7 +27,9 @@ def write_folder(path: Path, files: Mapping[str, bytes], passing: Collection[str
 
     passing: names of those that `drop_passing` may delete later.
     All bytes are on disk before the folder gets its name, so a crash leaves the old folder or the
-    new one. Raises RunFolderError when the disk is full or the place is not writable.
+    new one; where the system cannot exchange two names at once, a crash between the two renames
+    leaves the old one aside, and the next read or write takes it back.
+    Raises RunFolderError when the disk is full or the place is not writable.
     """
     manifest = canonical_json(
         {
@@ -50,9 +53,12 @@ def write_folder(path: Path, files: Mapping[str, bytes], passing: Collection[str
         for name, body in {**files, MANIFEST: manifest}.items():
             _write_durably(partial / name, body)
         sync_folder(partial)
-        if path.exists():
+        take_back(path)
+        if not path.exists():
+            partial.rename(path)
+        elif not exchange(partial, path):
             path.rename(retired)
-        partial.rename(path)
+            partial.rename(path)
         sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -100,6 +106,7 @@ def _passing(entries: Mapping[str, Any]) -> list[str]:
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Entries of the manifest: name -> {"digest", "bytes"}. Raises PolicyError if it is not one."""
+    take_back(path)
     if not path.is_dir():
         raise PolicyError(f"{path} is not a checkpoint folder.")
     body = _read_bounded(path / MANIFEST, limit=1 << 20)

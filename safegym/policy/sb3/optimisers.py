@@ -9,6 +9,12 @@ from stable_baselines3.common.save_util import recursive_getattr, recursive_seta
 
 from safegym.errors import PolicyError
 from safegym.policy.sb3.codec import decode, encode
+from safegym.policy.sb3.tensors import check_finite
+
+_ADAM = frozenset({"step", "exp_avg", "exp_avg_sq"})
+_RMS = frozenset({"step", "square_avg"})
+_MOMENTS = {"Adam": _ADAM, "AdamW": _ADAM, "RMSprop": _RMS, "RMSpropTFLike": _RMS}
+"""What an update needs of each parameter; torch fails at the first one without it."""
 
 
 def capture(algorithm: BaseAlgorithm) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
@@ -42,6 +48,7 @@ def restore(
         state = _state(name, document[name]["values"], tensors)
         groups = decode(document[name]["groups"])
         optimiser: torch.optim.Optimizer = recursive_getattr(algorithm, name)
+        check_finite(_tensors(name, state), what="The checkpoint cannot be used")
         _check_fit(name, optimiser, state)
         optimiser.load_state_dict({"state": state, "param_groups": groups})
     for name in algorithm._get_torch_save_params()[1]:
@@ -53,6 +60,15 @@ def forget(algorithm: BaseAlgorithm) -> None:
     for name in _names(algorithm):
         optimiser: torch.optim.Optimizer = recursive_getattr(algorithm, name)
         optimiser.state.clear()
+
+
+def _tensors(name: str, state: Mapping[int, Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+    return {
+        f"optimiser.{name}/{index}/{key}": value
+        for index, entries in state.items()
+        for key, value in entries.items()
+        if isinstance(value, torch.Tensor)
+    }
 
 
 def _names(algorithm: BaseAlgorithm) -> list[str]:
@@ -67,11 +83,18 @@ def _check_fit(
     torch takes any, and fails, or broadcasts, at the first update.
     """
     parameters = [each for group in optimiser.param_groups for each in group["params"]]
+    needed = _MOMENTS.get(type(optimiser).__name__, frozenset())
     for index, entries in state.items():
         if index >= len(parameters):
             raise PolicyError(
                 f"The optimiser state of {name} is for {index + 1} parameters or more, the "
                 f"algorithm has {len(parameters)}; resume with the settings it was trained with."
+            )
+        lost = sorted(needed - set(entries))
+        if lost:
+            raise PolicyError(
+                f"The optimiser state of {name} lacks {', '.join(lost)} of parameter {index}; use "
+                "an earlier checkpoint of the run."
             )
         for key, value in entries.items():
             moment = isinstance(value, torch.Tensor) and value.ndim > 0

@@ -153,6 +153,11 @@ class SB3Policy:
         files = self.files()
         return _from_files, (files[DOCUMENT], files[WEIGHTS], self._width)
 
+    @property
+    def architecture(self) -> Mapping[str, Any]:
+        """The policy's class and the parameters of its constructor, as JSON."""
+        return dict(self._architecture)
+
     def _document(self) -> dict[str, Any]:
         return {
             "name": self._name,

@@ -18,7 +18,7 @@ from safegym.cli.live_panels import picture
 from safegym.cli.live_state import LiveState
 from safegym.cli.progress import RunProgress
 from safegym.cli.sparks import BLOCKS, spark
-from safegym.gate.events import AttemptStarted, EpisodeJudged
+from safegym.gate.events import AttemptStarted, EpisodeJudged, LogResumed
 from safegym.gate.trainer.events import RunStarted
 
 
@@ -109,6 +109,26 @@ def test_a_live_run_leaves_its_last_picture_and_says_what_is_not_exact():
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
     assert text.count("not bit-exact: numpy 1 instead of 2") == 1
     assert "ended: promoted" in "\n".join(text.splitlines()[-8:])
+
+
+def test_both_views_say_what_a_resumption_set_aside(monkeypatch, capsys):
+    told = LogResumed("half a record", 7)
+    console = Console(width=200, file=io.StringIO(), force_terminal=True)
+    with LiveRun("test/cart", console=console) as live:
+        live.hear(told)
+    progress = RunProgress()
+    monkeypatch.setattr(progress.bars, "start", lambda: None)
+    progress.hear(told)
+    for text in (console.file.getvalue(), capsys.readouterr().err):
+        assert "records of the log set aside: 7" in text
+        assert text.count("half a record") == 1
+
+
+def test_what_was_certified_of_an_earlier_policy_goes_when_another_attempt_begins():
+    state = LiveState()
+    for event in (*short_run(), AttemptStarted(2, "sha256:" + "b" * 64, 400, 377)):
+        state.hear(event)
+    assert state.claims["cart.upright"].evidence is None
 
 
 def test_lines_say_once_why_a_resumed_run_is_not_exact(monkeypatch, capsys):

@@ -3,7 +3,10 @@
 import json
 import logging
 import os
+import resource
+import signal
 import socket
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +16,7 @@ from told_events import evidence, screen, short_run
 
 from safegym.errors import GateError
 from safegym.gate.mirror import open_mirrors
-from safegym.gate.mirror.to_mlflow import MlflowMirror, leaves, tracking_uri
+from safegym.gate.mirror.to_mlflow import PATIENCE, MlflowMirror, leaves, tracking_uri
 from safegym.gate.mirror.to_tensorboard import TensorBoardMirror
 from safegym.gate.trainer.events import RunStarted
 
@@ -129,6 +132,26 @@ def test_a_mirror_that_fails_is_let_go_with_a_warning_and_the_listener_hears_on(
     assert heard == short_run()
     assert full.asked == 1
     assert "No space left on device" in caplog.text
+
+
+@needs_tensorboard
+def test_a_disk_that_fills_up_lets_tensorboard_go_with_a_warning_and_no_traceback(
+    tmp_path, caplog, capfd
+):
+    mirrors = open_mirrors(lambda event: None, tmp_path, tensorboard=tmp_path / "tb")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+        with mirrors, caplog.at_level(logging.WARNING, logger="safegym.mirror"):
+            for event in short_run():
+                mirrors.hear(event)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert mirrors.mirrors == []
+    assert "TensorBoard takes nothing more (OSError" in caplog.text
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_path_stands_for_an_sqlite_file_there(tmp_path):
@@ -254,3 +277,17 @@ def test_a_run_that_ends_by_an_error_is_failed_in_mlflow(tmp_path, offline):
 def test_a_store_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):
     with pytest.raises(GateError, match="MLflow's store nowhere://x cannot be used"):
         open_mirrors(lambda event: None, tmp_path, mlflow="nowhere://x")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not MLFLOW, reason="mlflow-skinny is not installed")
+@pytest.mark.parametrize("store", ["folder", "http://127.0.0.1:9"])
+def test_a_store_that_does_not_answer_is_refused_within_seconds(tmp_path, store, monkeypatch):
+    for name in PATIENCE:
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "folder").mkdir()
+    place = store if ":" in store else tmp_path / store
+    before = time.monotonic()
+    with pytest.raises(GateError, match="cannot be used"):
+        open_mirrors(lambda event: None, tmp_path, mlflow=place)
+    assert time.monotonic() - before < 30.0

@@ -72,11 +72,16 @@ GOOD, BETTER, BAD = failing("good", 0.0), failing("better", 0.0), failing("bad",
 
 
 def begin(folder: Path) -> tuple[AuditLog, GateKeeper]:
-    setting = make_setting(SPEC, Gate(plan=PLAN))
     log = AuditLog.create(folder)
-    register(log, setting)
+    register(log, make_setting(SPEC, Gate(plan=PLAN)))
+    return log, keeper_of(log)
+
+
+def keeper_of(log: AuditLog) -> GateKeeper:
+    """The gate of the run that the log tells of."""
+    setting, folder = make_setting(SPEC, Gate(plan=PLAN)), log.folder
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest, folder=folder / "ledger")
-    return log, GateKeeper(Certifier(setting, ledger, log, folder / "traces"))
+    return GateKeeper(Certifier(setting, ledger, log, folder / "traces"))
 
 
 def epochs(log: AuditLog, keeper: GateKeeper, *policies: ScriptedPolicy, first: int = 1) -> None:

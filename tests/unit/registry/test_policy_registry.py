@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from gated_run import BAD, BETTER, GOOD, begin, ended_run, epochs
+from gated_run import BAD, BETTER, GOOD, begin, ended_run, epochs, keeper_of
 
 from safegym.audit.log import AuditLog
 from safegym.audit.report import write_report
@@ -102,6 +102,41 @@ def test_a_withdrawal_stands_where_a_resumed_run_sets_it_aside(tmp_path):
     registry = read_registry(tmp_path / "run", rederive=True)
     assert [entry.status for entry in registry.policies] == ["withdrawn"]
     assert registry.current is None
+
+
+def test_a_withdrawn_policy_that_a_resumed_run_promotes_again_stays_withdrawn(tmp_path):
+    run = tmp_path / "run"
+    log, keeper = begin(run)
+    size = log.size
+    epochs(log, keeper, GOOD)
+    log.release()
+    withdraw(run, why="a person saw it drift")
+    with AuditLog.open(run, resume_from=size) as again:
+        epochs(again, keeper_of(again), GOOD)
+        again.close("promoted")
+    registry = read_registry(run, rederive=True)
+    assert [entry.status for entry in registry.policies] == ["withdrawn"]
+    page = write_report(run, tmp_path / "r.html", keys=[default_key()], rederive=rederive)
+    text = page.read_text("utf-8")
+    assert "WITHDRAWN" in text
+    assert "a person saw it drift" in text
+    assert ">CERTIFIED" not in text
+
+
+def test_a_promotion_on_a_screen_alone_releases_nothing_even_under_the_own_key(run):
+    records = verified(run).records
+    with AuditLog.open(run, resume_from="end") as log:
+        promote_on_its_screen(log, records, BAD.card.digest)
+        log.close("promoted")
+    with pytest.raises(AuditError, match="without a certified attempt that satisfied every claim"):
+        read_registry(run)
+
+
+def promote_on_its_screen(log, records, policy):
+    screen = next(r for r in records if r.kind == "evidence" and r.payload["policy"] == policy)
+    payload = {"action": "promote", "epoch": 4, "policy": policy, "reasons": ["because"]}
+    decision = log.append("gate_decision", {**payload, "rests_on": [screen.reference()]})
+    log.append("promotion", {"policy": policy, "rests_on": [decision.reference()]})
 
 
 def test_a_promotion_that_no_checkpoint_covers_does_not_count_yet(tmp_path):

@@ -120,11 +120,21 @@ def test_an_environment_that_hangs_ends_the_run_by_name(tmp_path, trouble):
         run(tmp_path / "r", workers=1, listener=hanging, seconds=4.0)
 
 
-def test_what_an_environment_raises_in_a_worker_is_said_as_in_this_process(tmp_path, trouble):
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("raise", "Step 1 of the environment raised RuntimeError"),
+        ("exit", "Step 1 of the environment raised SystemExit: 0, in training episode"),
+        ("shape", r"observation has shape \(2,\); the first one had \(4,\), in training episode"),
+    ],
+)
+def test_what_an_environment_does_wrong_is_said_alike_in_a_worker_and_here(
+    tmp_path, trouble, what, words
+):
     said = []
     for workers in (0, 1):
-        (trouble / "raise").touch()
-        with pytest.raises(GateError, match="Step 1 of the environment raised RuntimeError") as why:
+        (trouble / what).touch()
+        with pytest.raises(GateError, match=words) as why:
             run(tmp_path / str(workers), workers=workers)
         said.append(str(why.value))
     assert said[0] == said[1]

@@ -114,7 +114,9 @@ def test_the_starting_policy_of_a_run_cannot_be_exchanged(tmp_path, source):
     ("changes", "words"),
     [
         ({"normalise": False}, "has a normaliser, and the run has normalise=False"),
-        ({"net_arch": [16]}, "set net_arch to the widths that the policy has"),
+        ({"net_arch": [16]}, "set net_arch as the policy has it"),
+        ({"critic_arch": [4]}, "set critic_arch as the policy has it"),
+        ({"activation": "relu"}, "Tanh, the run's network has .*ReLU, .* set activation as the"),
         (
             {"algo": "recurrent-ppo", "n_steps": 32, "batch_size": 32},
             "RecurrentPPO trains a RecurrentActorCriticPolicy",

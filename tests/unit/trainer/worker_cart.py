@@ -25,7 +25,9 @@ UPRIGHT = Claim("cart.upright", always(abs(ANGLE) < 0.1))
 
 
 class Troubled(gym.Wrapper):
-    """Its process is killed ("die", "die-in-reset"), it sleeps ("hang") or raises ("raise")."""
+    """Its process is killed ("die", "die-in-reset"), it sleeps ("hang"), raises ("raise"),
+    ends its process ("exit") or shows too little ("shape").
+    """
 
     def step(self, action):
         if told("die") or told("always-die"):
@@ -34,7 +36,10 @@ class Troubled(gym.Wrapper):
             time.sleep(60)
         if told("raise"):
             raise RuntimeError("the cart fell off")
-        return self.env.step(action)
+        if told("exit"):
+            sys.exit(0)
+        seen, *rest = self.env.step(action)
+        return (seen[:2] if told("shape") else seen, *rest)
 
     def reset(self, **how):
         if told("die-in-reset"):

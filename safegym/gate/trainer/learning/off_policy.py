@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.noise import (
     ActionNoise,
     OrnsteinUhlenbeckActionNoise,
@@ -19,6 +18,8 @@ from safegym.gate.penalty import Penaliser, Violation
 from safegym.gate.trainer.correction import JudgedEpisode
 from safegym.gate.trainer.events import PenaltyApplied
 from safegym.gate.trainer.learner import make_learner
+from safegym.gate.trainer.learning.driven import DrivenAlgorithm
+from safegym.gate.trainer.learning.last_seen import last_observations
 from safegym.gate.trainer.learning.off_policy_buffers import FailingReplayBuffer, make_buffer
 from safegym.gate.trainer.learning.off_policy_state import (
     action_draws,
@@ -28,7 +29,6 @@ from safegym.gate.trainer.learning.off_policy_state import (
     restore_action_draws,
     restore_buffer,
 )
-from safegym.gate.trainer.learning.probe import RolloutProbe
 from safegym.gate.trainer.learning.ring_rows import refuse_short_ring
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.trainer.slots import FinishedEpisode
@@ -40,7 +40,7 @@ FAILING_STEPS = 25
 _REPLAY = "replay_buffer"
 
 
-class OffPolicyLearner:
+class OffPolicyLearner(DrivenAlgorithm[OffPolicyAlgorithm]):
     """SAC, TD3, DDPG, DQN, TQC and QR-DQN, learning from a buffer that mixes in failing rows.
 
     A finished episode that violates a claim has the reward of the action before its settling sample
@@ -50,9 +50,8 @@ class OffPolicyLearner:
     """
 
     def __init__(self, settings: TrainSettings, envs: TrainingEnvs, *, horizon: int = 1) -> None:
-        self._settings, self._envs = settings, envs
+        super().__init__(_make_algorithm(settings, envs), settings, envs)
         self._failing_steps = int(settings.options.get("failing_steps", FAILING_STEPS))
-        self._algorithm = _make_algorithm(settings, envs)
         self._buffer: FailingReplayBuffer = _own_buffer(self._algorithm)
         refuse_short_ring(
             self._algorithm.buffer_size,
@@ -62,27 +61,10 @@ class OffPolicyLearner:
         )
         if settings.save_replay:
             refuse_large_buffer(self._buffer, settings.steps)
-        self._probe = RolloutProbe(envs)
-        self._callback: BaseCallback = self._probe
         self._every = TrainFreq(settings.n_steps, TrainFrequencyUnit.STEP)
         self._collected = 0
         self._updates_from = 0
         self._met = False
-
-    @property
-    def algorithm(self) -> OffPolicyAlgorithm:
-        """The algorithm."""
-        return self._algorithm
-
-    @property
-    def num_timesteps(self) -> int:
-        """Environment steps so far, over all environments."""
-        return self._algorithm.num_timesteps
-
-    def begin(self) -> None:
-        """The run's one `_setup_learn`, at its start: resets the environments."""
-        total, self._callback = self._algorithm._setup_learn(self._settings.steps, self._probe)
-        self._callback.on_training_start({"total_timesteps": total}, {})
 
     def go_on(self, checkpoint: Checkpoint) -> tuple[str, ...]:
         """The run's one `_setup_learn`, after a resume: environments stay as they are.
@@ -95,12 +77,10 @@ class OffPolicyLearner:
         restore_checkpoint(algorithm, checkpoint)
         document = _learner_document(checkpoint)
         restore_action_draws(algorithm.action_space, document)
-        algorithm._last_obs = checkpoint.extra_tensor("last_observations").numpy().copy()
+        last: Any = last_observations(checkpoint, algorithm)
+        algorithm._last_obs = last
         algorithm._last_episode_starts = np.ones((self._envs.env.num_envs,), dtype=bool)
-        total, self._callback = algorithm._setup_learn(
-            self._settings.steps - algorithm.num_timesteps, self._probe, reset_num_timesteps=False
-        )
-        self._callback.on_training_start({"total_timesteps": total}, {})
+        self._set_up_again()
         _restore_noise(algorithm.action_noise, checkpoint)
         self._updates_from = int(document.get("updates_from", 0))
         return self._refill(document, checkpoint)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from safegym.errors import GateError
@@ -15,14 +14,15 @@ from safegym.gate.trainer.correction import JudgedEpisode
 from safegym.gate.trainer.cost.correction import apply_costs
 from safegym.gate.trainer.cost.make import cost_learner
 from safegym.gate.trainer.events import PenaltyApplied
-from safegym.gate.trainer.learning.probe import RolloutProbe
+from safegym.gate.trainer.learning.driven import DrivenAlgorithm
+from safegym.gate.trainer.learning.last_seen import last_observations, last_starts
 from safegym.gate.trainer.open_episodes import OpenEpisodes
 from safegym.gate.trainer.settings import TrainSettings
 from safegym.gate.trainer.vector import TrainingEnvs
 from safegym.policy.sb3.checkpoint import Checkpoint, restore_checkpoint
 
 
-class OnPolicyLearner:
+class OnPolicyLearner(DrivenAlgorithm[OnPolicyAlgorithm]):
     """PPO, A2C, TRPO and RecurrentPPO."""
 
     def __init__(
@@ -32,39 +32,20 @@ class OnPolicyLearner:
         envs: TrainingEnvs,
         claims: Sequence[str] = (),
     ) -> None:
-        self._algorithm, self._settings, self._envs = algorithm, settings, envs
-        self._probe = RolloutProbe(envs)
-        self._callback: BaseCallback = self._probe
+        super().__init__(algorithm, settings, envs)
         self._opened = OpenEpisodes(envs.slots, envs.base.suspects)
         self._critic = cost_learner(settings, algorithm.observation_space, claims)
-
-    @property
-    def algorithm(self) -> OnPolicyAlgorithm:
-        """The algorithm."""
-        return self._algorithm
-
-    @property
-    def num_timesteps(self) -> int:
-        """Environment steps so far, over all environments."""
-        return self._algorithm.num_timesteps
-
-    def begin(self) -> None:
-        """The run's one `_setup_learn`, at its start: resets the environments."""
-        total, self._callback = self._algorithm._setup_learn(self._settings.steps, self._probe)
-        self._callback.on_training_start({"total_timesteps": total}, {})
 
     def go_on(self, checkpoint: Checkpoint) -> tuple[str, ...]:
         """The run's one `_setup_learn`, after a resume: environments stay as they are."""
         algorithm = self._algorithm
         restore_checkpoint(algorithm, checkpoint)
-        algorithm._last_obs = checkpoint.extra_tensor("last_observations").numpy().copy()
-        algorithm._last_episode_starts = checkpoint.extra_tensor("last_starts").numpy().copy()
+        last: Any = last_observations(checkpoint, algorithm)
+        algorithm._last_obs = last
+        algorithm._last_episode_starts = last_starts(checkpoint, algorithm)
         if self._critic is not None:
             self._critic.restore(checkpoint.extra_tensors)
-        total, self._callback = algorithm._setup_learn(
-            self._settings.steps - algorithm.num_timesteps, self._probe, reset_num_timesteps=False
-        )
-        self._callback.on_training_start({"total_timesteps": total}, {})
+        self._set_up_again()
         return ()
 
     def collect(self) -> None:
