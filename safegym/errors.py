@@ -29,6 +29,13 @@ class PolicyError(SafegymError, ValueError):
     """A policy does not fit the scenario, or cannot be loaded safely."""
 
 
+class PolicyUnavailableError(PolicyError):
+    """A policy cannot act for a while: its endpoint is lost, or its budget used up.
+
+    It ends a campaign, not an episode: what had begun can go on later under the same number.
+    """
+
+
 class UnsupportedError(SafegymError):
     """A backend was asked for something that its `support` refuses."""
 

@@ -33,6 +33,10 @@ FLOOR = {
 """A module may import only parts on lower floors, and its own part."""
 
 FENCES = {
+    "rfc3161_client": ("safegym/audit/stamps", "safegym/audit/stamping"),
+    "starlette": ("safegym/audit/live/",),
+    "uvicorn": ("safegym/audit/live/",),
+    "typst": ("safegym/audit/report/pdf",),
     "z3": ("safegym/check/symbolic/",),
     "torch": (
         "safegym/policy/sb3",
@@ -66,7 +70,7 @@ FENCES = {
         "scenarios/",
     ),
     "fastapi": ("safegym/nemo/server",),
-    "pyarrow": ("safegym/trace/store", "safegym/trace/"),
+    "pyarrow": ("safegym/trace/store", "safegym/trace/", "safegym/nemo/blend/"),
     "scipy": (
         "safegym/check/statistics/",
         "safegym/check/falsify/",

@@ -5,7 +5,8 @@
 
 Checks signatures, Merkle tree, checkpoints, sequence and artifact digests, offline, as
 audit-format.md describes them. It does not check payload fields and references, and does not
-derive verdicts again: `safegym audit verify` does. Exit code: 0 intact, 1 broken, 3 incomplete.
+derive verdicts again: `safegym audit verify` does. It reads slices of a log too.
+Exit code: 0 intact, 1 broken, 3 incomplete.
 Written apart from safegym's own verifier, so that each is a second opinion on the other.
 """
 
@@ -35,7 +36,9 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:safegym:audit-record:1"
 EMPTY = "sha256:" + hashlib.sha256(b"").hexdigest()
+LATER = re.compile(r"urn:safegym:audit-record:([2-9]|[1-9][0-9]{1,8})")
 LOG, NOTES, PUBLIC = "log.jsonl", "checkpoints.txt", "public.pem"
+SLICE_LOG, SLICE = "slice.jsonl", "slice.json"
 LARGEST = 4 << 30
 DEPTH = 32
 ENVELOPE = {
@@ -187,7 +190,10 @@ class Bundle:
 
 
 def read_line(line: bytes, keys: dict[str, Ed25519PublicKey]) -> dict[str, Any]:
-    """Check one line's envelope, signature and statement; return its predicate."""
+    """Check one line's envelope, signature and statement; return its predicate.
+
+    {} for a record of a later format: it is signed, and cannot be read.
+    """
     envelope = read_json(line)
     need(set(envelope) == {"payload", "payloadType", "signatures"}, "not a DSSE envelope")
     need(envelope["payloadType"] == PAYLOAD_TYPE, "another payload type")
@@ -201,6 +207,8 @@ def read_line(line: bytes, keys: dict[str, Ed25519PublicKey]) -> dict[str, Any]:
         raise BrokenTrail("signed by a key that you do not trust")
     key.verify(unbase64(signature["sig"]), pae)
     statement = read_json(payload)
+    if isinstance(statement, dict) and LATER.fullmatch(str(statement.get("predicateType"))):
+        return {}
     need(set(statement) == {"_type", "subject", "predicateType", "predicate"}, "no statement")
     need(statement["_type"] == STATEMENT, "another statement type")
     need(statement["predicateType"] == PREDICATE, "another predicate type")
@@ -265,6 +273,47 @@ class Tree:
         return result
 
 
+def join(left: bytes, right: bytes) -> bytes:
+    """RFC 6962 hash of an inner node."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def half(size: int) -> int:
+    """Largest power of two below a size of at least 2."""
+    return 1 << ((size - 1).bit_length() - 1)
+
+
+def root_above(item: bytes, index: int, size: int, path: list[bytes]) -> bytes:
+    """The root of a tree of `size` that has this leaf at `index`, by its audit path."""
+    if size == 1:
+        need(not path, "an audit path is too long")
+        return item
+    need(bool(path), "an audit path is too short")
+    cut = half(size)
+    if index < cut:
+        return join(root_above(item, index, cut, path[:-1]), path[-1])
+    return join(path[-1], root_above(item, index - cut, size - cut, path[:-1]))
+
+
+def both_roots(
+    first: int, size: int, path: list[bytes], known: bytes | None
+) -> tuple[bytes, bytes]:
+    """Roots of the first leaves and of all, by a consistency proof; `known`: of the first."""
+    if first == size and known is not None:
+        need(not path, "a consistency proof is too long")
+        return known, known
+    need(bool(path), "a consistency proof is too short")
+    if first == size:
+        need(len(path) == 1, "a consistency proof is too long")
+        return path[0], path[0]
+    cut = half(size)
+    if first <= cut:
+        old, new = both_roots(first, cut, path[:-1], known)
+        return old, join(new, path[-1])
+    old, new = both_roots(first - cut, size - cut, path[:-1], None)
+    return join(path[-1], old), join(path[-1], new)
+
+
 # --- checkpoints -------------------------------------------------------------------------------
 
 NOTE = re.compile(
@@ -273,8 +322,10 @@ NOTE = re.compile(
 )
 
 
-def read_notes(text: str, keys: dict[str, Ed25519PublicKey]) -> Iterator[tuple[str, int, bytes]]:
-    """Yield (origin, size, root) of signed notes that stand one after another."""
+def read_notes(
+    text: str, keys: dict[str, Ed25519PublicKey], actor: str
+) -> Iterator[tuple[str, int, bytes]]:
+    """Yield (origin, size, root) of notes that stand one after another, each signed by `actor`."""
     position = 0
     while position < len(text):
         if position:
@@ -283,24 +334,28 @@ def read_notes(text: str, keys: dict[str, Ed25519PublicKey]) -> Iterator[tuple[s
         note = NOTE.match(text, position)
         if note is None:
             raise BrokenTrail("the checkpoint file is not a row of signed notes")
-        check_note(note, keys)
+        signers = check_note(note, keys)
+        need(not actor or actor in signers, "a checkpoint is not by the key that signs the records")
         yield note["origin"], int(note["size"]), unbase64(note["root"])
         position = note.end()
 
 
-def check_note(note: re.Match[str], keys: dict[str, Ed25519PublicKey]) -> None:
-    """Every signature line must be by another trusted key."""
+def check_note(note: re.Match[str], keys: dict[str, Ed25519PublicKey]) -> set[str]:
+    """The trusted keys that signed, each once; lines by other keys count for nothing."""
     signers: set[str] = set()
+    seen: set[tuple[str, bytes]] = set()
     for line in note["signatures"].splitlines():
         _, name, blob = line.split(" ")
         data = unbase64(blob)
+        need((name, data[:4]) not in seen, "a checkpoint is signed twice by one key")
+        seen.add((name, data[:4]))
         for fingerprint, key in keys.items():
-            if key_hash(name, key) == data[:4] and fingerprint not in signers:
+            if key_hash(name, key) == data[:4]:
+                need(fingerprint not in signers, "a checkpoint is signed twice by one key")
                 key.verify(data[4:], note["text"].encode("utf-8"))
                 signers.add(fingerprint)
-                break
-        else:
-            raise BrokenTrail("a checkpoint is signed twice, or by a key that you do not trust")
+    need(bool(signers), "a checkpoint is signed by no key that you trust")
+    return signers
 
 
 def raw_key(key: Ed25519PublicKey) -> bytes:
@@ -339,7 +394,8 @@ def check_artifacts(files: Folder | Bundle, records: list[dict[str, Any]]) -> li
         )
     }
     missing: list[str] = []
-    for index, record in enumerate(records):
+    for record in records:
+        index = int(record["envelope"]["sequence"])
         for item in artifacts(record["payload"]) if index not in gone else ():
             content = files.read(item["artifact"])
             if content is None:
@@ -352,19 +408,21 @@ def check_artifacts(files: Folder | Bundle, records: list[dict[str, Any]]) -> li
 
 
 def read_records(lines: list[bytes], keys: dict[str, Ed25519PublicKey]) -> list[dict[str, Any]]:
-    """Check every line and its place."""
+    """Check every line and its place; [] where a later format than this one's is among them."""
     records: list[dict[str, Any]] = []
-    previous = EMPTY
+    previous, later = EMPTY, False
     for index, line in enumerate(lines):
         try:
             records.append(read_line(line, keys))
-            check_sequence(index, previous, records[-1], records[-2] if index else None)
+            later = later or not records[-1]
+            if not later:
+                check_sequence(index, previous, records[-1], records[-2] if index else None)
         except InvalidSignature:
             raise BrokenTrail(f"record {index}: it does not match its signature") from None
         except BrokenTrail as error:
             raise BrokenTrail(f"record {index}: {error}") from None
         previous = "sha256:" + leaf(line).hex()
-    return records
+    return [] if later else records
 
 
 def check_roots(
@@ -399,31 +457,116 @@ def check_roots(
     return roots[-1]
 
 
+def check_copy(
+    copy: bytes | None, records: list[dict[str, Any]], keys: dict[str, Ed25519PublicKey]
+) -> None:
+    """The key that lies beside the log, as information, must be the one that signs."""
+    if copy is not None and records:
+        key = keys[records[0]["envelope"]["actor"]]
+        pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        need(copy == pem, f"{PUBLIC} is another key than the one that signs")
+
+
+def slice_records(
+    lines: list[bytes], told: dict[str, Any], root: bytes, keys: dict[str, Ed25519PublicKey]
+) -> list[dict[str, Any]]:
+    """Check a slice's lines, each against its proof and the one before it."""
+    entries, size = told["records"], int(told["size"])
+    need(len(entries) == len(lines) > 0, "the slice's lines are not those that it lists")
+    need(entries[-1]["index"] == str(size - 1), "the log's last record is not in the slice")
+    records: list[dict[str, Any]] = []
+    for line, entry in zip(lines, entries, strict=True):
+        index, path = int(entry["index"]), [unbase64(step) for step in entry["proof"]]
+        try:
+            records.append(read_line(line, keys))
+        except InvalidSignature:
+            raise BrokenTrail(f"record {index}: it does not match its signature") from None
+        need(bool(records[-1]), f"record {index} is of a later format than this file reads")
+        own = records[-1]["envelope"]
+        need(own["sequence"] == str(index) and own["run"] == told["run"], "a record of elsewhere")
+        stands = root_above(leaf(line), index, size, path) == root
+        need(stands, f"record {index} does not stand in the log of the last checkpoint")
+        if len(records) > 1:
+            check_gap(index, records[-1], records[-2])
+    resumed = sum(record["kind"] == "run_resumed" for record in records)
+    need(str(resumed) == records[-1]["envelope"]["session"], "a resumption was left out")
+    return records
+
+
+def check_gap(index: int, now: dict[str, Any], before: dict[str, Any]) -> None:
+    """Two records that follow each other in a slice, with or without others between."""
+    own, old = now["envelope"], before["envelope"]
+    need(int(own["sequence"]) > int(old["sequence"]), f"record {index} is out of order")
+    need(own["actor"] == old["actor"], f"record {index} is signed by another key")
+    same = own["session"] == old["session"]
+    rising = int(own["session"]) > int(old["session"])
+    need(rising or (same and int(own["monotonic"]) >= int(old["monotonic"])), "time goes back")
+
+
+def examine_slice(
+    files: Folder | Bundle,
+    log: bytes,
+    keys: dict[str, Ed25519PublicKey],
+    pin: tuple[int, bytes] | None,
+) -> tuple[str, list[str]]:
+    """Return ("intact" or "incomplete", what was found) of a slice."""
+    *lines, torn = log.split(b"\n")
+    need(not torn, "the slice's last line is torn")
+    told = read_json(files.read(SLICE) or b"")
+    need(told["format"] == "1", "a slice of another format")
+    size, root = int(told["size"]), bytes.fromhex(told["root"].removeprefix("sha256:"))
+    actor = read_line(lines[0], keys).get("envelope", {}).get("actor", "") if lines else ""
+    notes = list(read_notes((files.read(NOTES) or b"").decode("utf-8"), keys, actor))
+    need(bool(notes) and notes[-1][1:] == (size, root), "no checkpoint commits to the slice's log")
+    sizes = [note[1] for note in notes]
+    need(sizes == sorted(set(sizes)), "two checkpoints of one size, or out of order")
+    need(sizes == [int(entry["size"]) for entry in told["checkpoints"]], "other checkpoints")
+    for (origin, first, known), entry in zip(notes, told["checkpoints"], strict=True):
+        need(origin == "safegym.audit/" + told["run"], "a checkpoint of another log")
+        path = [unbase64(step) for step in entry["proof"]]
+        need(both_roots(first, size, path, known) == (known, root), "checkpoints contradict")
+    records = slice_records(lines, told, root, keys)
+    check_copy(files.read(PUBLIC), records, keys)
+    missing = check_artifacts(files, records)
+    if records[-1]["kind"] != "run_closed":
+        missing.append("the run was not closed")
+    if pin is not None:
+        need(pin[0] <= size, "the slice is of an older log than your checkpoint, or was cut off")
+        roots = {note[1]: note[2] for note in notes}
+        need(roots.get(pin[0], pin[1]) == pin[1], "your checkpoint commits to other records")
+        missing += [] if pin[0] in roots else ["there is no proof about your checkpoint"]
+    found = [f"a slice: {len(lines)} of {size} records, root sha256:{root.hex()}", *missing]
+    return ("incomplete" if missing else "intact"), found
+
+
 def examine(
     path: Path, keys: dict[str, Ed25519PublicKey], pin: tuple[int, bytes] | None
 ) -> tuple[str, list[str]]:
     """Return ("intact" or "incomplete", what was found). Raises BrokenTrail and others."""
     files = Folder(path) if path.is_dir() else Bundle(path)
     log, notes_file = files.read(LOG), files.read(NOTES) or b""
+    part = files.read(SLICE_LOG)
+    if (log is None) == (part is None):
+        raise BrokenTrail(f"there is no {LOG}, or a slice beside it")
     if log is None:
-        raise BrokenTrail(f"there is no {LOG}")
+        return examine_slice(files, part or b"", keys, pin)
     *lines, torn = log.split(b"\n")
     records = read_records(lines, keys)
-    notes = list(read_notes(notes_file.decode("utf-8"), keys))
+    actor = records[0]["envelope"]["actor"] if records else ""
+    notes = list(read_notes(notes_file.decode("utf-8"), keys, actor))
     root = check_roots(lines, records, notes, pin)
     copy = files.read(PUBLIC)
-    if copy is not None and records:
-        key = keys[records[0]["envelope"]["actor"]]
-        pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        need(copy == pem, f"{PUBLIC} is another key than the one that signs")
+    check_copy(copy, records, keys)
     missing = check_artifacts(files, records)
+    if lines and not records:
+        missing.append("a later version wrote the records: their fields were not read")
     if torn:
         missing.append("the last line is torn")
     if not records or records[-1]["kind"] != "run_closed":
         missing.append("the run is not closed")
-    if not notes or notes[-1][1] < len(records):
+    if not notes or notes[-1][1] < len(lines):
         missing.append("the last records are under no signed checkpoint")
-    found = [f"{len(records)} records, root sha256:{root.hex()}", *missing]
+    found = [f"{len(lines)} records, root sha256:{root.hex()}", *missing]
     return ("incomplete" if missing else "intact"), found
 
 

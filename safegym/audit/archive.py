@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from safegym.audit.limits import Limits
-from safegym.audit.paths import path_fault
+from safegym.audit.paths import LONGEST_PATH, path_fault
 from safegym.errors import AuditError
 
 STEP = "bounded reads"
 PIECE = 1 << 20
 LARGEST = 0xFFFFFFFF - 1
 MOST_FILES = 0xFFFF - 1
+LONGEST_NAME = 4 * LONGEST_PATH
+"""Bytes of a name: no path that is accepted is longer, so a directory's size is bounded."""
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _END = struct.Struct("<4s4H2IH")
@@ -73,11 +75,11 @@ def directory(entries: Sequence[Entry], offset: int) -> bytes:
     return central + _END.pack(b"PK\x05\x06", 0, 0, count, count, len(central), offset, 0)
 
 
-def write_stored(target: BinaryIO, files: Sequence[tuple[str, Path]]) -> None:
-    """Write (name, file) pairs as an archive. Raises AuditError if it would be too large."""
+def write_stored(target: BinaryIO, files: Sequence[tuple[str, Path | bytes]]) -> None:
+    """Write (name, file or its bytes) as an archive. Raises AuditError if it were too large."""
     entries, offset = list[Entry](), 0
-    for name, path in sorted(files, key=lambda pair: pair[0].encode("utf-8")):
-        crc, size = _checksum(path)
+    for name, content in sorted(files, key=lambda pair: pair[0].encode("utf-8")):
+        crc, size = _checksum(content)
         entry = Entry(name, crc, size, offset)
         offset = entry.data_offset + size
         if offset > LARGEST or len(entries) >= MOST_FILES:
@@ -88,21 +90,25 @@ def write_stored(target: BinaryIO, files: Sequence[tuple[str, Path]]) -> None:
             )
         entries.append(entry)
         target.write(entry.local())
-        _copy(path, target, entry)
+        _copy(content, target, entry)
     target.write(directory(entries, offset))
 
 
-def _checksum(path: Path) -> tuple[int, int]:
+def _open(content: Path | bytes) -> BinaryIO:
+    return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
+
+def _checksum(content: Path | bytes) -> tuple[int, int]:
     crc = size = 0
-    with path.open("rb") as file:
+    with _open(content) as file:
         while piece := file.read(PIECE):
             crc, size = zlib.crc32(piece, crc), size + len(piece)
     return crc, size
 
 
-def _copy(path: Path, target: BinaryIO, entry: Entry) -> None:
+def _copy(content: Path | bytes, target: BinaryIO, entry: Entry) -> None:
     crc = size = 0
-    with path.open("rb") as file:
+    with _open(content) as file:
         while piece := file.read(PIECE):
             crc, size = zlib.crc32(piece, crc), size + len(piece)
             target.write(piece)
@@ -155,7 +161,8 @@ class StoredZip:
                 step=STEP,
             )
         _, _, _, _, count, length, offset, _ = _END.unpack(tail)
-        if count > limits.files or offset + length + _END.size != self._end:
+        largest = count * (_CENTRAL.size + LONGEST_NAME)
+        if count > limits.files or length > largest or offset + length + _END.size != self._end:
             raise AuditError(f"{self._path} has a directory of the wrong size.", step=STEP)
         entries = self._walk(self._at(offset, length), count)
         self._check_layout(entries, offset, limits)

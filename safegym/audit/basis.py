@@ -16,6 +16,10 @@ class Leaf:
     facts: Mapping[str, Any]
 
 
+Before = Sequence[Leaf] | Mapping[int, Leaf]
+"""Earlier records by index: all of a log, or those of a slice."""
+
+
 def leaf_of(kind: str, payload: Mapping[str, Any], leaves: tuple[int, ...]) -> Leaf:
     """Keep of a record what `basis_fault` asks for."""
     held = payload["traces"] if kind in ("trace_shard", "import") else ()
@@ -24,7 +28,7 @@ def leaf_of(kind: str, payload: Mapping[str, Any], leaves: tuple[int, ...]) -> L
 
 
 def basis_fault(
-    kind: str, payload: Mapping[str, Any], leaves: tuple[int, ...], before: Sequence[Leaf]
+    kind: str, payload: Mapping[str, Any], leaves: tuple[int, ...], before: Before
 ) -> str | None:
     """Say why these leaves among the records `before` cannot carry the record, or return None."""
     basis = [before[leaf] for leaf in leaves]
@@ -72,7 +76,7 @@ def _promotion_fault(basis: list[Leaf]) -> str | None:
 
 
 def _policy_fault(
-    payload: Mapping[str, Any], leaves: tuple[int, ...], before: Sequence[Leaf]
+    payload: Mapping[str, Any], leaves: tuple[int, ...], before: Before
 ) -> str | None:
     """All records underneath that name a policy name the same one."""
     policy = str(payload.get("policy", ""))

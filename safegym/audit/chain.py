@@ -3,14 +3,16 @@
 Used by the verifier and, before it appends, by the writer. Steps 2 to 5 of verification.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from safegym.audit import merkle
 from safegym.audit.envelope import Envelope, check_signature, read_line
 from safegym.audit.limits import Limits
+from safegym.audit.newer import Newer
 from safegym.audit.note import (
     Checkpoint,
     check_note,
@@ -24,6 +26,9 @@ from safegym.audit.sign import KeyRing
 from safegym.errors import AuditError
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+_TIME = re.compile(
+    r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z"
+)
 CLOCK_SLACK = timedelta(seconds=5)
 """Wall clock against monotonic counter between neighbours, before a warning."""
 
@@ -58,14 +63,19 @@ def split_log(data: bytes, limits: Limits) -> LogText:
     return LogText(tuple(lines), data[end:])
 
 
-def read_records(text: LogText) -> tuple[list[Envelope], list[AuditRecord]]:
-    """Step "format": every line an envelope, a statement, and a payload that fits its kind."""
+def read_records(
+    text: LogText, newer: Newer | None = None
+) -> tuple[list[Envelope], list[AuditRecord]]:
+    """Step "format": every line an envelope, a statement, and a payload that fits its kind.
+
+    newer: collects what a later version may have written; without it, that is an error.
+    """
     envelopes: list[Envelope] = []
     records: list[AuditRecord] = []
     for index, line in enumerate(text.lines):
         what = f"Record {index}"
         envelopes.append(read_line(line, what=what))
-        records.append(record_of(envelopes[-1], line, what=what))
+        records.append(record_of(envelopes[-1], line, what=what, newer=newer))
         _read_time(records[-1], what)
     return envelopes, records
 
@@ -98,15 +108,16 @@ def check_sequence(records: Sequence[AuditRecord]) -> None:
     """Step "sequence": one run, one key, no gap, each record naming the digest before it."""
     previous, before = FIRST_PREVIOUS, None
     for index, record in enumerate(records):
-        wrong = _sequence_fault(record, index, previous, before)
+        wrong = sequence_fault(record, index, previous, before)
         if wrong is not None:
             raise AuditError(f"Record {index} {wrong}.", step="sequence")
         previous, before = record.digest, record
 
 
-def _sequence_fault(
+def sequence_fault(
     record: AuditRecord, index: int, previous: str, before: AuditRecord | None
 ) -> str | None:
+    """What is wrong with a record after `before` (None: the first), or None."""
     if record.index != index:
         return f"says that it is record {record.index}"
     if record.previous != previous:
@@ -114,6 +125,11 @@ def _sequence_fault(
     if before is None:
         opened = record.session == 0 and record.kind != "run_resumed"
         return None if opened else "opens the log as if it had been opened before"
+    return next_fault(record, before)
+
+
+def next_fault(record: AuditRecord, before: AuditRecord) -> str | None:
+    """What is wrong with a record as the one after `before`, numbers and digests apart, or None."""
     if record.run != before.run:
         return f"belongs to run {record.run[:40]!r}, the one before to {before.run[:40]!r}"
     if record.actor != before.actor:
@@ -132,6 +148,13 @@ def _sequence_fault(
 def _resume_fault(record: AuditRecord, before: AuditRecord) -> str | None:
     if record.session != before.session + 1:
         return f"resumes session {before.session} as session {record.session}"
+    return range_fault(record)
+
+
+def range_fault(record: AuditRecord) -> str | None:
+    """What is wrong with the range that a run_resumed or run_closed record speaks of, or None."""
+    if record.kind != "run_resumed":
+        return _closing_fault(record)
     start, count = record.payload["from"]["size"], record.payload["superseded"]
     if start < 1 or start + count != record.index:
         return f"says that it supersedes {count} records from {start}"
@@ -144,13 +167,21 @@ def _closing_fault(record: AuditRecord) -> str | None:
     return None
 
 
-def check_tree(records: Sequence[AuditRecord], checkpoints: Sequence[Checkpoint]) -> bytes:
-    """Step "tree": return the root. Every checkpoint and resumption commits to these records."""
+def check_tree(
+    records: Sequence[AuditRecord],
+    checkpoints: Sequence[Checkpoint],
+    leaves: Sequence[bytes] | None = None,
+) -> bytes:
+    """Step "tree": return the root. Every checkpoint and resumption commits to these records.
+
+    leaves: leaf hashes of the lines, where the records themselves cannot be read.
+    """
+    hashes = [leaf_bytes(record.digest) for record in records] if leaves is None else leaves
     wanted = _commitments(records, checkpoints)
     frontier = merkle.Frontier()
-    for size in range(len(records) + 1):
+    for size in range(len(hashes) + 1):
         if size:
-            frontier.append(leaf_bytes(records[size - 1].digest))
+            frontier.append(hashes[size - 1])
         for what, root in wanted.pop(size, ()):
             if frontier.root() != root:
                 raise AuditError(
@@ -159,7 +190,7 @@ def check_tree(records: Sequence[AuditRecord], checkpoints: Sequence[Checkpoint]
                 )
     for size, (first, *_) in sorted(wanted.items()):
         raise AuditError(
-            f"{first[0]} commits to {size} records, but the log has {len(records)}: "
+            f"{first[0]} commits to {size} records, but the log has {len(hashes)}: "
             "its end was cut off.",
             step="tree",
         )
@@ -194,8 +225,9 @@ def _commitments(
 
 def clock_warnings(records: Sequence[AuditRecord]) -> Iterator[str]:
     """Yield where the claimed wall clock went back, or parted from the monotonic counter."""
-    for before, record in pairwise(records):
-        wall = _read_time(record, "") - _read_time(before, "")
+    times = [_read_time(record, "") for record in records]
+    for (before, record), (then, now) in zip(pairwise(records), pairwise(times), strict=True):
+        wall = now - then
         if wall < timedelta(0):
             yield (
                 f"Record {record.index} claims a time before record {before.index}: the clock "
@@ -213,9 +245,8 @@ def clock_warnings(records: Sequence[AuditRecord]) -> Iterator[str]:
 
 def _read_time(record: AuditRecord, what: str) -> datetime:
     try:
-        moment = datetime.strptime(record.time, TIME_FORMAT).replace(tzinfo=UTC)
+        if _TIME.fullmatch(record.time) is None:
+            raise ValueError(record.time)
+        return datetime.fromisoformat(record.time)
     except ValueError as error:
         raise AuditError(f"{what} has no time in the form {TIME_FORMAT}.", step="format") from error
-    if moment.strftime(TIME_FORMAT) != record.time:
-        raise AuditError(f"{what} has a time in another than its one spelling.", step="format")
-    return moment

@@ -1,15 +1,17 @@
 """Steps 6 and 7 of verification: the files that records name, and the records they name."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from safegym.audit import layout
 from safegym.audit.artifacts import digest_stream
 from safegym.audit.basis import Leaf, basis_fault, leaf_of
+from safegym.audit.bundle_file import claims_text
 from safegym.audit.examine import Examination, Finding
 from safegym.audit.record import AuditRecord
 from safegym.audit.references import LeafIndex, named_artifacts
+from safegym.digest import PREFIX
 from safegym.errors import AuditError
 
 SHOWN = 6
@@ -19,7 +21,10 @@ def artifacts(examined: Examination) -> Iterator[Finding]:
     """Step 6: every file that a live record names is there, with its size and digest."""
     gone = superseded_indices(examined.records)
     wanted, tombstones = _wanted(examined.records, gone)
-    total = 0
+    yield from _self_described(examined)
+    note = examined.bundle
+    left_out = {} if note is None or note.left_out is None else note.left_out
+    total, apart = 0, list[str]()
     for name, (index, artifact) in sorted(wanted.items()):
         total += artifact["size"]
         if artifact["size"] > examined.limits.artifact_bytes:
@@ -27,15 +32,42 @@ def artifacts(examined: Examination) -> Iterator[Finding]:
         if total > examined.limits.total_bytes:
             raise AuditError(f"The artifacts exceed {examined.limits.total_bytes} bytes.")
         if not examined.files.has(name):
+            if name in left_out and name not in tombstones:
+                apart.append(name)
+                continue
             yield Finding("incomplete", _missing(name, index, artifact, tombstones))
             continue
         _check_file(examined, name, index, artifact)
         examined.covered.add(name)
+    if apart:
+        why = "; ".join(sorted({left_out[name] for name in apart}))
+        yield Finding("incomplete", f"{len(apart)} files were left out of this bundle: {why}")
     yield from _outside(examined, set(wanted))
     yield Finding("note", f"{len(examined.covered)} artifacts, {total} bytes")
 
 
-def superseded_indices(records: list[AuditRecord]) -> frozenset[int]:
+def _self_described(examined: Examination) -> Iterator[Finding]:
+    """What a bundle says of itself must fit the log that it holds."""
+    note, records, files = examined.bundle, examined.records, examined.files
+    if note is None or note.later or not records:
+        return
+    size = len(records) if examined.slice is None else examined.slice.size
+    said = (note.run, note.size, note.root)
+    if said != (records[0].run, size, PREFIX + examined.root.hex()):
+        raise AuditError(
+            f"{layout.BUNDLE} speaks of another log than the bundle holds.", step="artifacts"
+        )
+    if files.has(layout.CLAIMS_TEXT):
+        told = files.read(layout.CLAIMS_TEXT, examined.limits.log_bytes)
+        if told != claims_text(records):
+            raise AuditError(
+                f"{layout.CLAIMS_TEXT} is not the text of the claims that the log registers.",
+                step="artifacts",
+            )
+    yield Finding("note", f"{layout.BUNDLE} fits the log")
+
+
+def superseded_indices(records: Iterable[AuditRecord]) -> frozenset[int]:
     """Indices that resumptions set aside."""
     gone = set[int]()
     for record in records:
@@ -52,11 +84,11 @@ def _wanted(records: list[AuditRecord], gone: frozenset[int]) -> tuple[Wanted, d
     wanted: Wanted = {}
     tombstones: dict[str, str] = {}
     for record in records:
-        if record.index in gone:
-            continue
-        if record.kind == "tombstone":
+        if record.kind == "tombstone":  # a person's word, which no resumption sets aside
             removed = record.payload["removed"]
             tombstones[removed["artifact"]] = f"{record.payload['who']}: {record.payload['why']}"
+        if record.index in gone:
+            continue
         for artifact in named_artifacts(record.payload):
             name = artifact["artifact"]
             first, known = wanted.setdefault(name, (record.index, artifact))
@@ -86,7 +118,10 @@ def _check_file(examined: Examination, name: str, index: int, artifact: dict[str
 
 
 def _outside(examined: Examination, wanted: set[str]) -> Iterator[Finding]:
-    names = [n for n in examined.files.names() if n not in wanted and n not in layout.OWN]
+    own = layout.COPIED if examined.bundle is None else layout.OWN
+    if examined.slice is not None:
+        own = layout.OWN
+    names = [n for n in examined.files.names() if n not in wanted and n not in own]
     beside = [name for name in names if _shard_of(name) in wanted]
     if beside:
         told = f"{len(beside)} indexes and seals beside trace shards were not read"
@@ -94,7 +129,8 @@ def _outside(examined: Examination, wanted: set[str]) -> Iterator[Finding]:
     others = sorted(set(names) - set(beside))
     if others:
         shown = ", ".join(_grouped(others))
-        yield Finding("warning", f"The log does not cover {shown}: do not rely on them.")
+        them = "it" if len(others) == 1 else "them"
+        yield Finding("warning", f"The log does not cover {shown}: do not rely on {them}.")
 
 
 def _shard_of(name: str) -> str:
@@ -134,7 +170,7 @@ def references(examined: Examination) -> Iterator[Finding]:
     _check_attempts(examined.records)
     examined.superseded = index.superseded
     yield from _superseded_warning(examined)
-    _check_policy(examined)
+    check_policy(examined)
 
 
 def _check_attempts(records: list[AuditRecord]) -> None:
@@ -165,7 +201,8 @@ def _superseded_warning(examined: Examination) -> Iterator[Finding]:
         )
 
 
-def _check_policy(examined: Examination) -> None:
+def check_policy(examined: Examination) -> None:
+    """Raise AuditError unless the log is about the policy that was asked about."""
     if examined.policy is None:
         return
     for record in examined.records:

@@ -1,12 +1,14 @@
 """Steps 1 to 5 of verification: reads, format, signatures, sequence, tree."""
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from safegym.audit import layout
+from safegym.audit.bundle_file import BundleNote, read_bundle_note
 from safegym.audit.chain import (
     LogText,
     check_sequence,
@@ -17,21 +19,25 @@ from safegym.audit.chain import (
     read_records,
     split_log,
 )
-from safegym.audit.envelope import Envelope
+from safegym.audit.envelope import Envelope, read_line
 from safegym.audit.limits import Limits
+from safegym.audit.merkle import leaf_hash
 from safegym.audit.merkle import root as tree_root
+from safegym.audit.newer import LaterFormat, Newer
 from safegym.audit.note import Checkpoint, check_note
 from safegym.audit.record import AuditRecord, leaf_bytes
 from safegym.audit.schema import DIGEST
 from safegym.audit.sign import KeyRing, public_pem
+from safegym.audit.slice_file import Slice, read_slice
 from safegym.audit.source import Source
-from safegym.audit.verify_report import Result, Step, VerifyReport
+from safegym.audit.verify_report import Result, SliceFacts, Step, VerifyReport
 from safegym.digest import PREFIX
 from safegym.errors import AuditError
 
 Level = Literal["broken", "incomplete", "skipped", "warning", "note"]
 Pinned = Checkpoint | tuple[int, str]
 """A checkpoint that a reviewer noted: signed, or as (size, "sha256:..." root)."""
+_NOTED = re.compile(r"([0-9]{1,15}):(sha256:[0-9a-f]{64})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,11 @@ class Finding:
 
 @dataclass(slots=True)
 class Examination:
-    """What the steps have read so far. Later steps trust only what earlier ones have checked."""
+    """What the steps have read so far. Later steps trust only what earlier ones have checked.
+
+    unread: why the records could not be read although the log may be sound: a later format.
+    slice: what a slice says of itself, None for a whole log. bundle: what a bundle does.
+    """
 
     place: Path
     ring: KeyRing
@@ -60,8 +70,17 @@ class Examination:
     checkpoints: list[Checkpoint] = field(default_factory=list[Checkpoint])
     root: bytes = b""
     superseded: frozenset[int] = frozenset()
+    newer: Newer = field(default_factory=Newer)
+    unread: str = ""
+    slice: Slice | None = None
+    bundle: BundleNote | None = None
     covered: set[str] = field(default_factory=set[str])
     warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def leaves(self) -> list[bytes]:
+        """Leaf hashes of the lines, in order."""
+        return [leaf_hash(line) for line in self.text.lines]
 
     @property
     def files(self) -> Source:
@@ -87,6 +106,7 @@ class Examination:
             tuple(self.checkpoints),
             self.superseded,
             self.records[0].run if self.records else "",
+            None if self.slice is None else SliceFacts(self.slice.about.words(), self.slice.size),
         )
 
 
@@ -97,18 +117,43 @@ def bounded_reads(
     limits = examined.limits
     examined.source = opener(examined.place, limits)
     names = examined.source.names()
-    if layout.LOG not in names:
-        raise AuditError(f"{examined.place} holds no {layout.LOG}.", step="bounded reads")
-    examined.text = split_log(examined.source.read(layout.LOG, limits.log_bytes), limits)
+    log = _log_name(examined.place, names)
+    examined.text = split_log(examined.source.read(log, limits.log_bytes), limits)
     if layout.CHECKPOINTS in names:
         examined.notes = examined.source.read(layout.CHECKPOINTS, limits.checkpoint_bytes)
     yield Finding("note", f"{len(names)} files")
 
 
+def _log_name(place: Path, names: Collection[str]) -> str:
+    """The log's file, or a slice's. Raises AuditError if there is none, or both."""
+    whole, part = layout.LOG in names, layout.SLICE_LOG in names
+    if whole == part:
+        wrong = "a log and a slice of one" if whole else f"no {layout.LOG}"
+        raise AuditError(f"{place} holds {wrong}.", step="bounded reads")
+    if part and layout.SLICE not in names:
+        raise AuditError(
+            f"{place} holds a slice without its proofs ({layout.SLICE}).", step="bounded reads"
+        )
+    return layout.LOG if whole else layout.SLICE_LOG
+
+
 def form(examined: Examination) -> Iterator[Finding]:
     """Step 2: canonical JSON, DSSE envelopes, in-toto statements, payloads that fit their kind."""
     examined.checkpoints, torn_notes = read_checkpoints(examined.notes)
-    examined.envelopes, examined.records = read_records(examined.text)
+    yield from _derived(examined)
+    try:
+        examined.envelopes, examined.records = read_records(examined.text, examined.newer)
+    except LaterFormat as error:
+        examined.unread = str(error)
+        lines = enumerate(examined.text.lines)
+        examined.envelopes = [read_line(line, what=f"Record {i}") for i, line in lines]
+        yield Finding("incomplete", str(error))
+        return
+    examined.newer.refuse_faults()
+    if examined.newer.kinds:
+        yield Finding("incomplete", examined.newer.told())
+    if examined.text.torn and examined.slice is not None:
+        raise AuditError("The slice's last line is torn.", step="format")
     if examined.text.torn:
         yield Finding(
             "incomplete",
@@ -118,6 +163,22 @@ def form(examined: Examination) -> Iterator[Finding]:
     if torn_notes:
         yield Finding("incomplete", f"the last checkpoint is torn ({torn_notes} bytes)")
     yield Finding("note", f"{len(examined.records)} records")
+
+
+def _derived(examined: Examination) -> Iterator[Finding]:
+    """What the bundle and the slice say of themselves."""
+    files, limits = examined.files, examined.limits
+    names = files.names()
+    if layout.BUNDLE in names:
+        examined.bundle = read_bundle_note(files.read(layout.BUNDLE, limits.checkpoint_bytes))
+        if examined.bundle.later:
+            yield Finding(
+                "incomplete",
+                f"the bundle is of format {examined.bundle.later}, which a later version wrote: "
+                "what it adds was not checked",
+            )
+    if layout.SLICE_LOG in names:
+        examined.slice = read_slice(files.read(layout.SLICE, limits.log_bytes))
 
 
 def signatures(examined: Examination) -> Iterator[Finding]:
@@ -158,18 +219,18 @@ def sequence(examined: Examination) -> Iterator[Finding]:
 
 def tree(examined: Examination) -> Iterator[Finding]:
     """Step 5: the Merkle tree against every checkpoint, and against the pinned one."""
-    records, checkpoints = examined.records, examined.checkpoints
-    examined.root = check_tree(records, checkpoints)
+    checkpoints, leaves = examined.checkpoints, examined.leaves
+    examined.root = check_tree(examined.records, checkpoints, leaves)
     signed = checkpoints[-1].size if checkpoints else 0
-    if signed < len(records):
+    if signed < len(leaves):
         yield Finding(
-            "incomplete", f"no signed checkpoint covers records {signed} to {len(records) - 1}"
+            "incomplete", f"no signed checkpoint covers records {signed} to {len(leaves) - 1}"
         )
-    yield from _against_pinned(examined)
+    yield from _against_pinned(examined, leaves)
     yield Finding("note", f"{len(checkpoints)} checkpoints")
 
 
-def _against_pinned(examined: Examination) -> Iterator[Finding]:
+def _against_pinned(examined: Examination, leaves: list[bytes]) -> Iterator[Finding]:
     if examined.pinned is None:
         yield Finding(
             "warning",
@@ -178,14 +239,13 @@ def _against_pinned(examined: Examination) -> Iterator[Finding]:
         )
         return
     size, root = examined.pinned
-    if size > len(examined.records):
+    if size > len(leaves):
         raise AuditError(
-            f"Your pinned checkpoint has {size} records, the log {len(examined.records)}: its "
+            f"Your pinned checkpoint has {size} records, the log {len(leaves)}: its "
             "end was cut off, or it was rolled back.",
             step="tree",
         )
-    leaves = [leaf_bytes(record.digest) for record in examined.records[:size]]
-    if tree_root(leaves) != root:
+    if tree_root(leaves[:size]) != root:
         raise AuditError(
             f"The log's first {size} records are not those of your pinned checkpoint.", step="tree"
         )
@@ -207,8 +267,14 @@ def pin(pinned: Pinned | None, ring: KeyRing) -> tuple[int, bytes] | None:
     return size, leaf_bytes(root)
 
 
-def read_pinned(path: str | os.PathLike[str]) -> Checkpoint:
-    """Read a note that was kept aside: the last one of a file of checkpoints. Raises AuditError."""
+def read_pinned(path: str | os.PathLike[str]) -> Pinned:
+    """Read what was kept aside: a file of checkpoints (the last one counts), or SIZE:sha256:ROOT.
+
+    Raises AuditError.
+    """
+    noted = _NOTED.match(os.fspath(path))
+    if noted is not None:
+        return int(noted[1]), noted[2]
     try:
         data = Path(path).read_bytes()
     except OSError as error:

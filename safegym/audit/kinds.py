@@ -255,6 +255,8 @@ KINDS: Mapping[str, Kind] = {
     "run_closed": Kind("the run ended", {"outcome": TEXT, "records": COUNT}),
 }
 """Every kind, in the order of the documentation."""
+BY_PEOPLE = frozenset({"withdrawal", "waiver", "review_signature", "tombstone"})
+"""Kinds that are a person's word: they stand also where a resumed run sets their record aside."""
 
 
 def payload_fault(kind: str, payload: Any) -> str | None:

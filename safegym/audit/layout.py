@@ -1,4 +1,4 @@
-"""Names in a run folder. Any other file is an artifact that a record names, or not covered."""
+"""Names in a run folder or bundle. Any other file is one that a record names, or not covered."""
 
 LOG = "log.jsonl"
 CHECKPOINTS = "checkpoints.txt"
@@ -9,6 +9,19 @@ POLICIES = "policies"
 CLAIMS = "claims.json"
 PLAN = "plan.json"
 REPORT = "report.html"
+BUNDLE = "bundle.json"
+"""What a bundle says of itself: written by the export, information only."""
+CLAIMS_TEXT = "claims.txt"
+"""The claims of a bundle in their canonical text, as the log registers them."""
+SLICE_LOG = "slice.jsonl"
+SLICE = "slice.json"
+"""A slice has these two instead of a log: some of its lines, and the proofs of where they stood."""
+ENVIRONMENT = "environment.json"
+SCENARIO = "scenario"
+TIMESTAMPS = "timestamps.jsonl"
+"""RFC 3161 tokens over checkpoints; each proves itself, so no record covers the file."""
 
-OWN = (LOG, CHECKPOINTS, PUBLIC_KEY)
-"""Files that the log itself consists of."""
+OWN = (LOG, CHECKPOINTS, PUBLIC_KEY, TIMESTAMPS, BUNDLE, CLAIMS_TEXT, SLICE_LOG, SLICE)
+"""Files that the log itself consists of, or that are derived from it."""
+COPIED = (LOG, CHECKPOINTS, PUBLIC_KEY, TIMESTAMPS)
+"""Files of a run folder that a whole bundle has too, where they are there."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from safegym.audit import layout, merkle
 from safegym.audit.artifacts import reference_artifact
@@ -32,8 +32,9 @@ from safegym.audit.record import (
 )
 from safegym.audit.recover import Recovered, recover, resumption
 from safegym.audit.references import LeafIndex
-from safegym.audit.sign import Signer, default_signer, public_key, public_pem
+from safegym.audit.sign import Signer, default_signer, public_key, public_pem, signer_for
 from safegym.audit.values import canonical, encode
+from safegym.audit.writer_lock import writer_lock
 from safegym.digest import PREFIX, digest_bytes
 from safegym.errors import AuditError, RunFolderError
 
@@ -106,7 +107,7 @@ class AuditLog:
         """
         signer = default_signer() if signer is None else signer
         folder = Path(run_folder)
-        lock = _lock(folder, make=True)
+        lock = writer_lock(folder, make=True)
         try:
             _prepare(folder, public_pem(public_key(signer)))
             name = uuid.uuid4().hex if run is None else run
@@ -128,14 +129,15 @@ class AuditLog:
     ) -> Self:
         """Go on with a run's log: check it, drop a torn end, append run_resumed.
 
+        signer: None for the user's key that signed it, the present one or a former one.
         resume_from: how many records stay valid; the later ones are superseded. "checkpoint":
         those under the last signed checkpoint. "end": all.
         Raises RunFolderError if the folder holds no log or is in use; AuditError if the log does
         not verify with this signer's key (it is then left as it was found).
         """
-        signer = default_signer() if signer is None else signer
         folder = Path(run_folder)
-        lock = _lock(folder, make=False)
+        signer = signer_for(folder) if signer is None else signer
+        lock = writer_lock(folder, make=False)
         try:
             recovered = recover(folder, public_key(signer))
             payload = resumption(recovered, resume_from, reason)
@@ -317,29 +319,6 @@ class AuditLog:
         self._session = recovered.records[-1].session + 1
         self.recovered = recovered
         self.append("run_resumed", payload)
-
-
-def _lock(folder: Path, *, make: bool) -> FileLock:
-    """Take the run folder's writer lock. Raises RunFolderError if it is taken, or no folder."""
-    try:
-        if make:
-            folder.mkdir(parents=True, exist_ok=True)
-        elif not (folder / layout.LOG).is_file():
-            raise RunFolderError(f"{folder} holds no {layout.LOG}: it is not a run folder.")
-        lock = FileLock(folder / layout.LOCK, timeout=0, thread_local=False)
-        lock.acquire()
-    except Timeout as error:
-        raise RunFolderError(
-            f"The run folder {folder} is in use by another process; wait for it, or choose "
-            "another folder."
-        ) from error
-    except OSError as error:
-        if isinstance(error, RunFolderError):
-            raise
-        raise RunFolderError(
-            f"The run folder {folder} cannot be used: {error.strerror}."
-        ) from error
-    return lock
 
 
 def _prepare(folder: Path, public: bytes) -> None:

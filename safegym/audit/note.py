@@ -8,10 +8,11 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from safegym.audit.envelope import decode_base64
-from safegym.audit.sign import KeyRing, PublicKey, Signer, public_key, raw_bytes, sign_bytes
+from safegym.audit.key import PublicKey, Signer, public_key, raw_bytes, sign_bytes, signed_by
+from safegym.audit.ring import KeyRing
 from safegym.errors import AuditError
 
 ORIGIN = "safegym.audit/"
@@ -75,26 +76,64 @@ def sign_checkpoint(run: str, size: int, root: bytes, signer: Signer) -> Checkpo
 
 
 def check_note(checkpoint: Checkpoint, ring: KeyRing, *, what: str) -> tuple[str, ...]:
-    """Return the fingerprints of the keys that signed. Raises AuditError (step "signatures").
+    """Return the fingerprints of the trusted keys that signed, each counted once.
 
-    Every signature line must be by a trusted key, and no key may sign twice.
+    Lines by keys that are not trusted count for nothing, as signed notes have it (`unknown_lines`
+    lists them). Raises AuditError (step "signatures") where no trusted key signed, a line does not
+    match the trusted key that it names, or a key signs twice.
     """
+    message = checkpoint.text().encode("utf-8")
     signers: list[str] = []
     for entry in checkpoint.signatures:
         key = _named_key(entry, ring)
         if key is None:
-            raise AuditError(f"{what} is signed by a key that you do not trust.", step="signatures")
-        message = checkpoint.text().encode("utf-8")
-        if not ring.verifies(key.keyid, entry.signature, message):
+            continue
+        if not signed_by(key, entry.signature, message):
             raise AuditError(f"{what} does not match its signature.", step="signatures")
         if key.keyid in signers:
             raise AuditError(f"{what} is signed twice by one key.", step="signatures")
         signers.append(key.keyid)
+    lines = [(entry.name, entry.key_hash) for entry in checkpoint.signatures]
+    if len(set(lines)) < len(lines):
+        raise AuditError(f"{what} is signed twice by one key.", step="signatures")
+    if not signers:
+        raise AuditError(f"{what} is signed by a key that you do not trust.", step="signatures")
     return tuple(signers)
 
 
+def unknown_lines(checkpoint: Checkpoint, ring: KeyRing) -> tuple[str, ...]:
+    """Names on signature lines whose keys are not trusted."""
+    return tuple(e.name for e in checkpoint.signatures if _named_key(e, ring) is None)
+
+
+def own_line(checkpoint: Checkpoint) -> Checkpoint:
+    """The note as the run's key signed it: cosignatures left out."""
+    lines = tuple(e for e in checkpoint.signatures if e.name == checkpoint.origin)
+    return replace(checkpoint, signatures=lines)
+
+
+def cosigned(checkpoint: Checkpoint, name: str, signer: Signer) -> Checkpoint:
+    """The note with one more signature line, by another key under its own name.
+
+    Raises AuditError for a name that no signature line can have, and if the key signed already.
+    """
+    if not _NAME.match(name) or name == checkpoint.origin:
+        raise AuditError(
+            f"{name[:60]!r} cannot stand on a signature line: use a name without spaces and '+', "
+            "such as example.org/ann."
+        )
+    key = public_key(signer)
+    if any(key_hash(entry.name, key) == entry.key_hash for entry in checkpoint.signatures):
+        raise AuditError(f"This key has signed the checkpoint of {checkpoint.size} records before.")
+    signature = sign_bytes(signer, checkpoint.text().encode("utf-8"))
+    line = NoteSignature(name, key_hash(name, key), signature)
+    return replace(checkpoint, signatures=(*checkpoint.signatures, line))
+
+
 def _named_key(entry: NoteSignature, ring: KeyRing) -> PublicKey | None:
-    return next((key for key in ring if key_hash(entry.name, key) == entry.key_hash), None)
+    return next(
+        (key for key in ring.attesting if key_hash(entry.name, key) == entry.key_hash), None
+    )
 
 
 def split_notes(data: bytes) -> tuple[list[str], int]:

@@ -9,6 +9,7 @@ from typing import Any
 from safegym.audit import merkle
 from safegym.audit.envelope import Envelope
 from safegym.audit.kinds import check_payload
+from safegym.audit.newer import Newer, refuse_later_statement
 from safegym.audit.schema import (
     COUNT,
     DIGEST_FIELD,
@@ -17,7 +18,7 @@ from safegym.audit.schema import (
     Table,
     Text,
 )
-from safegym.audit.values import canonical, parse
+from safegym.audit.values import canonical, parse, spelled
 from safegym.digest import PREFIX, digest_bytes
 from safegym.errors import AuditError
 
@@ -87,9 +88,15 @@ def statement_bytes(record: AuditRecord) -> bytes:
     )
 
 
-def record_of(envelope: Envelope, line: bytes, *, what: str) -> AuditRecord:
-    """Read the record inside a line's envelope. Raises AuditError (step "format")."""
+def record_of(
+    envelope: Envelope, line: bytes, *, what: str, newer: Newer | None = None
+) -> AuditRecord:
+    """Read the record inside a line's envelope. Raises AuditError (step "format").
+
+    newer: takes in kinds and fields of a later version; without it they are errors.
+    """
     statement = parse(envelope.payload, what=f"{what}: the statement")
+    refuse_later_statement(statement, PREDICATE_TYPE, what)
     wrong = _STATEMENT.fault(statement)
     if wrong is not None:
         raise AuditError(f"{what} is not an audit statement: {wrong}.", step="format")
@@ -98,7 +105,9 @@ def record_of(envelope: Envelope, line: bytes, *, what: str) -> AuditRecord:
     try:
         check_payload(predicate["kind"], payload, step="format")
     except AuditError as error:
-        raise AuditError(f"{what}: {error}", step="format") from error
+        told = f"{what}: {error}"
+        if newer is None or not newer.takes(predicate["kind"], payload, told):
+            raise AuditError(told, step="format") from error
     record = AuditRecord(
         index=claimed["sequence"],
         time=claimed["time"],
@@ -122,7 +131,7 @@ def _check_derived(
     record: AuditRecord, statement: dict[str, Any], envelope: Envelope, what: str
 ) -> None:
     """Fields that follow from others must say the same."""
-    if digest_bytes(canonical(record.payload, step="format")) != record.payload_digest:
+    if digest_bytes(spelled(record.payload)) != record.payload_digest:
         raise AuditError(f"{what}: the payload digest is not the payload's.", step="format")
     if statement["subject"] != _subjects(record.payload, record.payload_digest):
         raise AuditError(f"{what}: the subjects are not the payload's.", step="format")

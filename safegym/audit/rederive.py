@@ -9,6 +9,7 @@ from pathlib import Path
 from safegym.audit.artifacts import PIECE
 from safegym.audit.examine import Examination, Finding
 from safegym.audit.record import AuditRecord
+from safegym.audit.remarks import remarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,15 @@ Rederive = Callable[[Path, Sequence[AuditRecord]], Sequence[Mismatch]]
 
 def rederivation(examined: Examination, rederive: Rederive | None) -> Iterator[Finding]:
     """Run `rederive` on the checked artifacts; whatever it raises is a finding."""
+    live = [record for record in examined.records if record.index not in examined.superseded]
+    for remark in remarks(live):
+        yield Finding("warning", remark)
     if rederive is None:
         yield Finding("skipped", "no re-derivation was asked for")
         yield Finding(
             "warning", "Verdicts were not re-derived from traces, nor evidence from verdicts."
         )
         return
-    live = [record for record in examined.records if record.index not in examined.superseded]
     try:
         with _folder(examined) as folder:
             mismatches = rederive(folder, live)

@@ -121,12 +121,41 @@ def parse(data: bytes, *, what: str) -> Json:
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise AuditError(f"{what} is not JSON as a log holds it: {error}", step="format") from error
     _inspect(value, 0, what)
-    if canonical(value, step="format") != data:
+    if spelled(value) != data:
         raise AuditError(
             f"{what} is not in canonical form (RFC 8785): the same value has other bytes.",
             step="format",
         )
     return value
+
+
+def spelled(value: Json) -> bytes:
+    """RFC 8785 bytes of a value that came out of `parse`. Raises AuditError (step "format").
+
+    For ASCII text and numbers without an exponent the standard library's encoder writes the same
+    bytes several times faster (by code point is then the order of keys); else RFC 8785's says.
+    """
+    if _numbers_are_plain(value):
+        text = _ENCODER.encode(value)
+        if text.isascii():
+            return text.encode("ascii")
+    return canonical(value, step="format")
+
+
+def _numbers_are_plain(value: Json) -> bool:
+    """Whether both encoders spell each number in it alike: no exponent, no integral float."""
+    if isinstance(value, float):
+        return SMALLEST_PLAIN <= abs(value) < LARGEST_PLAIN and not value.is_integer()
+    if isinstance(value, dict):
+        return all(map(_numbers_are_plain, value.values()))
+    return not isinstance(value, list) or all(map(_numbers_are_plain, value))
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+)
+SMALLEST_PLAIN, LARGEST_PLAIN = 1e-4, 1e15
+"""Between them neither encoder writes an exponent."""
 
 
 def _inspect(value: Json, depth: int, what: str) -> None:

@@ -26,6 +26,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceFacts:
+    """What a slice is about, in words, and the size of the log that it was cut from, in records."""
+
+    about: str
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyReport:
     """The result of `verify.verify`.
 
@@ -33,7 +41,8 @@ class VerifyReport:
     (nothing contradicts, but something is missing). records: those that were read, superseded
     ones included. root: Merkle root over them, "sha256:...", "" if the tree was not reached.
     checkpoints: the signed ones, in order. superseded: indices that resumptions set aside.
-    warnings: what a reviewer should know although nothing is broken.
+    warnings: what a reviewer should know although nothing is broken. slice: what was verified is
+    a slice of a log, which shows that its records stand there and no more; None for a whole log.
     """
 
     result: Result
@@ -44,11 +53,19 @@ class VerifyReport:
     checkpoints: tuple[Checkpoint, ...] = ()
     superseded: frozenset[int] = frozenset()
     run: str = ""
+    slice: SliceFacts | None = None
 
     @property
     def size(self) -> int:
         """Number of records read."""
         return len(self.records)
+
+    @property
+    def words(self) -> str:
+        """The result as people read it: also that it is a slice, or that step 8 was left out."""
+        told = self.result if self.slice is None else f"{self.result} slice"
+        derived = self.steps[-1].result != "skipped"
+        return told if derived or self.result == "broken" else f"{told}, nothing derived again"
 
     @property
     def broken(self) -> Step | None:
@@ -72,6 +89,7 @@ class VerifyReport:
                 for s in self.steps
             ],
             "warnings": list(self.warnings),
+            **({} if self.slice is None else {"slice": _slice_json(self.slice)}),
         }
 
     def __bool__(self) -> bool:
@@ -79,3 +97,7 @@ class VerifyReport:
             "A verification has three results, so `if report:` is not defined. "
             'Write `if report.result == "intact":`.'
         )
+
+
+def _slice_json(facts: SliceFacts) -> dict[str, Any]:
+    return {"about": facts.about, "of": facts.of}

@@ -12,11 +12,13 @@ from rich.text import Text
 from safegym.cli import (
     audit,
     bank,
+    blend,
     certify,
     check,
     claims,
     distil,
     falsify,
+    keys,
     policy,
     prove,
     record,
@@ -64,6 +66,8 @@ app.add_typer(claims.app, name="claims")
 app.add_typer(audit.app, name="audit")
 app.add_typer(bank.app, name="bank")
 app.add_typer(policy.app, name="policy")
+app.add_typer(keys.app, name="keys")
+app.add_typer(blend.app, name="blend")
 app.command("record")(record.record)
 app.command("check")(check.check)
 app.command("train")(train.train)

@@ -4,9 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from safegym.cli.console import Exit, out, plain_table, print_json, shown, working
+from safegym.cli.audit_cosign import cosign
+from safegym.cli.audit_pin import pin as pin_log
+from safegym.cli.audit_remove import remove
+from safegym.cli.audit_sign import sign
+from safegym.cli.audit_timestamp import timestamp
+from safegym.cli.audit_waive import waive
+from safegym.cli.console import Exit, out, print_json, shown, working
 
 app = typer.Typer(help="Verify or export an audit trail.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -14,43 +19,44 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 
 @app.command()
 def verify(
-    bundle: Annotated[Path, typer.Argument(help="A run folder, or a bundle (.zip).")],
+    bundle: Annotated[Path, typer.Argument(help="A run folder, a bundle or a slice (.zip).")],
     key: Annotated[
         list[Path] | None,
         typer.Option("--key", help="Trusted public key (PEM). Default: your own key."),
     ] = None,
     pin: Annotated[
         Path | None,
-        typer.Option("--pin", help="A checkpoint noted earlier: a copy of its checkpoints.txt."),
+        typer.Option("--pin", help="What was noted earlier: checkpoints.txt, or SIZE:sha256:ROOT."),
     ] = None,
+    tsa: Annotated[
+        list[Path] | None,
+        typer.Option("--tsa", help="Root certificate of a trusted time-stamp authority (PEM)."),
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Leave step 8 out: derive no verdict or bound again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check signatures, tree, digests and references, and derive every verdict again."""
     from safegym.audit.examine import read_pinned
     from safegym.audit.sign import keys_for
+    from safegym.audit.trust import with_authorities
     from safegym.audit.verify import verify as verify_bundle
-    from safegym.gate.rederive import rederive
+    from safegym.cli.audit_shown import print_report, verifying
 
     keys = keys_for(bundle, key or [])
+    keys = with_authorities(keys, tsa or [])
     if not as_json and not key:
-        out.print("no --key given: trusting your own default key")
-    with working(f"verifying {bundle}", quiet=as_json):
-        pinned = None if pin is None else read_pinned(pin)
-        report = verify_bundle(bundle, keys=keys, rederive=rederive, pinned=pinned)
+        out.print(f"no --key given: trusting {shown(keys.words)}", soft_wrap=True)
+    pinned = None if pin is None else read_pinned(pin)
+    with verifying(bundle, fast=fast, quiet=as_json) as (progress, rederive):
+        report = verify_bundle(
+            bundle, keys=keys, rederive=rederive, pinned=pinned, progress=progress
+        )
     if as_json:
         print_json(report.to_json())
     else:
-        table = plain_table(str(bundle))
-        for heading in ("step", "result", "detail"):
-            table.add_column(heading, overflow="fold")
-        for step in report.steps:
-            table.add_row(step.name, step.result, shown("\n".join(step.details)))
-        out.print(table)
-        for warning in report.warnings:
-            out.print(f"note: {shown(warning)}", soft_wrap=True)
-        colour = {"intact": "green", "broken": "red", "incomplete": "yellow"}[report.result]
-        tree = f"  {report.size} records, root {report.root or 'not reached'}"
-        out.print(Text.assemble((report.result, f"bold {colour}"), tree), soft_wrap=True)
+        print_report(str(bundle), report)
     raise typer.Exit(
         {"intact": Exit.HOLDS, "broken": Exit.VIOLATED, "incomplete": Exit.INCONCLUSIVE}[
             report.result
@@ -62,16 +68,52 @@ def verify(
 def export(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     to: Annotated[Path, typer.Option("--out", help="The bundle to write (.zip).")],
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", help="Only a slice: what is about this policy (digest or start)."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option("--claim", help="Only a slice: what is about this claim (id).")
+    ] = None,
+    sampled: Annotated[
+        bool,
+        typer.Option(
+            "--sampled", help="Leave nine in ten passing screen shards out; the bundle says so."
+        ),
+    ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Leave the HTML report out.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Pack a run's audit trail into one file that a reviewer can verify offline."""
     from safegym.audit.bundle import export as export_bundle
+    from safegym.audit.bundle import export_slice
+    from safegym.cli.audit_shown import reporter
 
-    export_bundle(run, to)
+    part = policy is not None or claim is not None
+    if part and sampled:
+        raise typer.BadParameter("a slice keeps every trace it needs; leave --sampled out")
+    with working(f"packing {run}", quiet=as_json):
+        if part:
+            export_slice(run, to, policy=policy, claim=claim)
+        else:
+            report = None if no_report else reporter()
+            export_bundle(run, to, traces="sampled" if sampled else "all", report=report)
     if as_json:
-        print_json({"bundle": str(to), "bytes": to.stat().st_size})
+        kind = "slice" if part else "bundle"
+        print_json({"bundle": str(to), "bytes": to.stat().st_size, "kind": kind})
     else:
-        out.print(f"{to} ({to.stat().st_size / 2**20:.1f} MiB)", soft_wrap=True)
+        what = "a slice: its records, not the whole log" if part else "the whole log"
+        out.print(f"{to} ({to.stat().st_size / 2**20:.1f} MiB), {what}", soft_wrap=True)
         out.print(
             f"check it anywhere with: safegym audit verify {to} --key KEY.pub.pem", soft_wrap=True
         )
+
+
+app.command("waive")(waive)
+app.command("remove")(remove)
+app.command("sign")(sign)
+app.command("cosign")(cosign)
+app.command("timestamp")(timestamp)
+app.command("pin")(pin_log)

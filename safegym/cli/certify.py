@@ -165,6 +165,8 @@ def _summary(attempt: "Attempt") -> dict[str, object]:
 
 
 def _show(name: str, attempt: "Attempt", to: Path | None) -> None:
+    from safegym.gate.assumed import further
+
     observed = any(item.kind == "observed" for item in attempt.evidence)
     except_ = " except invariants, observed" if observed and attempt.outcome == "certified" else ""
     title = f"{name}, attempt {attempt.number}: {attempt.outcome}{except_}"
@@ -175,6 +177,8 @@ def _show(name: str, attempt: "Attempt", to: Path | None) -> None:
     for reason in attempt.reasons:
         out.print(f"  {shown(reason)}", soft_wrap=True)
     print_joint(attempt.evidence)
+    for line in further(attempt.evidence[0].assumptions if attempt.evidence else ()):
+        out.print(f"  rests on: {shown(line)}", soft_wrap=True)
     if attempt.replayed:
         out.print("  a replay: this policy's attempt had ended before; no level was spent")
     if to is not None:

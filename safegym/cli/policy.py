@@ -147,6 +147,9 @@ def _say_standing(registry: PolicyRegistry) -> None:
     out.print(f"log       {registry.verification}; {checked}", soft_wrap=True)
     for line in registry.missing:
         out.print(f"  {shown(line)}", soft_wrap=True)
+    for waiver in registry.waivers:
+        if waiver.state != "replaced":
+            out.print(f"waiver    {shown(waiver.claim_id)}: {shown(waiver.words)}", soft_wrap=True)
 
 
 def _exit_of(entry: PolicyEntry) -> Exit:

@@ -1,5 +1,6 @@
 """One campaign as a log tells it, counted again: its episodes, judgements, screen or attempt."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,8 @@ class Campaign:
     """digests: traces in index order. seeds, ends: theirs, and why they ended.
 
     judged: claim id -> (trace digest, reading); readings are those judged again. earlier: digests
-    of the same campaign when it ran before in this log.
+    of the same campaign when it ran before in this log. holed: a shard of it is missing, so that
+    it cannot be counted again.
     """
 
     digests: list[str] = field(default_factory=list[str])
@@ -46,7 +48,9 @@ class Campaign:
         default_factory=dict[str, list[tuple[str, Reading]]]
     )
     earlier: tuple[str, ...] = ()
+    reported: Counter[str] = field(default_factory=Counter[str])
     ended: bool = False
+    holed: bool = False
     _tally: Tally | None = None
 
     def add_traces(self, first_index: int, digests: Sequence[str]) -> str:
@@ -54,6 +58,8 @@ class Campaign:
         at = len(self.digests)
         self.digests.extend(digests)
         self._tally = None
+        if self.holed:
+            return ""
         if first_index != at:
             return f"episode {first_index} follows {at} episodes"
         before = self.earlier[at : at + len(digests)]

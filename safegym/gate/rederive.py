@@ -4,7 +4,7 @@ This is the second look of `audit verify`: nothing is taken from the run but tra
 plan. Verdicts are judged again, evidence is counted again, and each must come out as logged.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,19 @@ from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim, set_digest
-from safegym.gate.assumed import assumed_fault
+from safegym.gate.assumed import assumed_fault, reported
 from safegym.gate.evidence import LATER, NOT_REPEATED
 from safegym.gate.frozen_files import misfiled
+from safegym.gate.kept_files import unlike_scenario
 from safegym.gate.obligation import Obligation, obligations
-from safegym.gate.plan import GatePlan
+from safegym.gate.plan import VERSION, GatePlan
 from safegym.gate.proof_recount import ABOUT, Proofs
 from safegym.gate.reading import Reading, find, finding_json
 from safegym.gate.recount import Campaign, Key, attempt_started, key_of, stratum_fault
 from safegym.gate.registration import PROMISES, registered_json
 from safegym.gate.registry.releases import Releases
 from safegym.gate.rerun import reasons_of, repeats_fault
+from safegym.gate.said import Said
 from safegym.gate.setting import terms_digest
 from safegym.gate.suite_recount import GIVEN, Lookout
 from safegym.scenario.seeds import episode_seed
@@ -59,12 +61,26 @@ class _Run:
         return {item.claim.id: item for item in self.obligations}[claim_id]
 
 
-def rederive(folder: Path, records: Sequence[AuditRecord]) -> list[Mismatch]:
+def rederive(
+    folder: Path,
+    records: Sequence[AuditRecord],
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Mismatch]:
     """Every difference between what the log says and what its traces give, or an empty list.
 
-    folder: holds the artifacts that `records` (those in force, in order) name.
+    folder: holds the artifacts that `records` (those in force, in order) name. progress: is told
+    how many records of how many are done.
     """
-    return list(_Rederivation(folder).differences(records))
+    return list(_Rederivation(folder).differences(_counted(records, progress)))
+
+
+def _counted(
+    records: Sequence[AuditRecord], progress: Callable[[int, int], None] | None
+) -> Iterator[AuditRecord]:
+    for done, record in enumerate(records):
+        if progress is not None:
+            progress(done, len(records))
+        yield record
 
 
 class _Rederivation:
@@ -81,9 +97,11 @@ class _Rederivation:
         self._lookout = Lookout()
         self._releases = Releases()
         self._proofs = Proofs()
+        self._said = Said()
 
-    def differences(self, records: Sequence[AuditRecord]) -> Iterator[Mismatch]:
+    def differences(self, records: Iterable[AuditRecord]) -> Iterator[Mismatch]:
         handlers = {
+            "run_resumed": self._said.resumed,
             "spec_registered": self._claims,
             "scenario_registered": self._scenario,
             "plan_registered": self._plan,
@@ -109,7 +127,10 @@ class _Rederivation:
                 for detail, missing in handler(record):
                     yield Mismatch(record.index, detail, missing)
             except (SafegymError, LookupError, TypeError, ValueError) as error:
-                yield Mismatch(record.index, f"cannot be derived again: {error}")
+                later = self._said.is_later
+                yield Mismatch(record.index, f"cannot be derived again: {error}", missing=later)
+                if later:
+                    return
                 if record.kind in REGISTRATION:
                     yield Mismatch(None, "without it, nothing after it was derived again")
                     return
@@ -142,11 +163,19 @@ class _Rederivation:
         if self._run.scenario:
             yield "a scenario is registered a second time", False
         self._run.scenario = record.payload
+        self._said.scenario = record.payload
+        yield from unlike_scenario(self._folder, record.payload)
 
     def _plan(self, record: AuditRecord) -> Findings:
         run = self._run
         if run.registered is not None:
             yield "a plan is registered a second time", False
+        self._said.plan = record.payload["plan"]
+        if self._said.is_later:
+            raise ValueError(
+                f"the plan is of version {self._said.plan['version']}, this safegym reads 1 to "
+                f"{VERSION}: verify the log with the version that wrote it"
+            )
         run.registered = GatePlan.from_json(record.payload["plan"])
         self._lookout.register(record.payload)
         if run.plan.digest != record.payload["digest"]:
@@ -179,7 +208,8 @@ class _Rederivation:
             yield f"attempt {number} was spent on another policy", False
         if any(k[1] == key[1] and k != key for k in self._attempts.values()):
             yield "this policy has an attempt of another number", False
-        self._campaigns[key] = Campaign(earlier=tuple(before.digests) if before else ())
+        earlier = tuple(before.digests) if before and not before.holed else ()
+        self._campaigns[key] = Campaign(earlier=earlier)
         self._told[key] = {}
         self._closed.pop(key, None)
         expected = {
@@ -205,6 +235,10 @@ class _Rederivation:
         untold = [item.claim.id for item in run.obligations if item.claim.id not in told]
         if untold:
             yield f"attempt {number} ends without evidence on {', '.join(untold)}", False
+        if campaign.holed:
+            yield f"episodes of attempt {number} are missing, so it was not counted again", True
+            yield from self._said.ended(payload, key[1])
+            return
         tally = campaign.tally(run.obligations, number, run.plan)
         expected = {
             "outcome": tally.outcome or "exhausted",
@@ -220,11 +254,13 @@ class _Rederivation:
         if repeated["differences"]:
             expected |= {"outcome": "unrepeatable", "reasons": reasons_of(repeated)}
         yield from _differing(payload, expected)
+        yield from self._said.ended(payload, key[1])
 
     def _shard(self, record: AuditRecord) -> Findings:
         payload, shard = record.payload, record.payload["shard"]
         path = self._folder / shard["artifact"]
         if not path.is_file():
+            self._campaigns.setdefault(key_of(payload), Campaign()).holed = True
             yield f"the traces in {shard['artifact']} are missing", True
             return
         traces = read_shard(path, digest=shard["digest"])
@@ -240,6 +276,7 @@ class _Rederivation:
         campaign = self._campaigns.setdefault(key, Campaign())
         campaign.seeds.extend(trace.seed for trace in traces)
         campaign.ends.extend(trace.end.reason for trace in traces)
+        campaign.reported.update(reported(traces))
         wrong = campaign.add_traces(payload["first_index"], [trace.digest for trace in traces])
         if wrong:
             yield wrong, False
@@ -308,13 +345,17 @@ class _Rederivation:
     def _evidence_record(self, record: AuditRecord) -> Findings:
         payload, run = record.payload, self._run
         self._evidence[record.payload_digest] = payload
+        yield from self._said.versions(payload)
         if payload["kind"] == "proved":
             yield from self._proofs.evidence(payload)
             return
         key = key_of(payload)
         campaign = self._campaigns.get(key)
-        if campaign is None or payload["claim_id"] not in campaign.judged:
+        if campaign is None or campaign.holed or payload["claim_id"] not in campaign.judged:
             yield "the verdicts it counts are missing", True
+            if campaign is not None and campaign.holed and payload["attempt"]:
+                repeats = not str(payload["method"]).endswith(NOT_REPEATED)
+                yield from self._attempt_evidence(payload, key, repeats=repeats)
             return
         if payload["attempt"] == 0:
             item = run.obligation(payload["claim_id"])
@@ -344,13 +385,18 @@ class _Rederivation:
                 yield f"evidence under a plan of version 1 has no {', '.join(later)}", False
             return
         wrong = assumed_fault(
-            payload["assumptions"], run.scenario, self._cards.get(key[1]), run.plan.strata
+            payload["assumptions"],
+            run.scenario,
+            self._cards.get(key[1]),
+            run.plan.strata,
+            self._campaigns[key].reported,
         )
         if wrong:
             yield wrong, False
 
     def _looked_out(self, record: AuditRecord) -> Findings:
         payload, suite = record.payload, record.kind == "regression"
+        self._said.looked[record.payload_digest] = payload
         if not suite and "finds" not in payload:  # a search outside of a run's gate
             return
         key: Key = ("suite" if suite else "burst", payload["policy"], 0, payload["epoch"])
@@ -368,6 +414,7 @@ class _Rederivation:
         found = [item for item in named if item is not None]
         if payload["action"] == "rollback" and not any(item.get("degraded") for item in found):
             yield "rolled back without a degraded screen", False
+        yield from self._said.reasons(payload, found)
         if payload["action"] == "promote":
             yield from self._promotion(payload["policy"], found)
 
@@ -379,7 +426,10 @@ class _Rederivation:
             yield f"promoted on the evidence of {len(numbers)} attempts; one is needed", False
             return
         key: Key = ("certify", policy, numbers.pop(), 0)
-        outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan).outcome
+        holed = self._campaigns[key].holed
+        outcome = "certified"
+        if not holed:
+            outcome = self._campaigns[key].tally(run.obligations, key[2], run.plan).outcome or ""
         ended = self._closed.get(key)
         if ended != "certified":
             yield f"promoted, but attempt {key[2]} ended {ended or 'nowhere in this log'}", False

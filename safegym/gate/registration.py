@@ -9,6 +9,7 @@ from safegym.check.statistics.exact import shown
 from safegym.check.statistics.levels import spent_level
 from safegym.check.statistics.planning import certification_plan
 from safegym.gate.counts import make_count
+from safegym.gate.kept_files import kept_files
 from safegym.gate.obligation import Obligation
 from safegym.gate.plan import GatePlan
 from safegym.gate.setting import Setting, versions
@@ -63,6 +64,7 @@ def register(
             "tail": setting.tail,
             "signals": [signal.name for signal in spec.signals],
             "versions": versions(),
+            **kept_files(log, spec),
         },
     )
     training = {} if settings is None else {"training": dict(settings)}

@@ -57,7 +57,7 @@ class Lookout:
         wrong = outgrown(before, self.keys, self.capacity, joins) if self.capacity else ""
         if wrong:
             yield wrong, False
-        if _are_missing(entries, traces):
+        if campaign.holed or _are_missing(entries, traces):
             yield "the episodes of the regression suite are missing", True
             return
         yield from _begun_as_said(entries, traces)
@@ -81,7 +81,7 @@ class Lookout:
         entries: Sequence[Mapping[str, Any]] = payload["finds"]
         if payload["found"] is not bool(entries):
             yield f"{len(entries)} finds are logged as found: {payload['found']}", False
-        if _are_missing(entries, traces):
+        if campaign.holed or _are_missing(entries, traces):
             yield "the episodes of the finds are missing", True
             return
         yield from _begun_as_said(entries, traces)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safegym.errors import PolicyError
+from safegym.policy.declared import FILE as DECLARED
 from safegym.policy.network import NetworkPolicy
 from safegym.policy.tree import FILE, TreePolicy
 
@@ -25,6 +27,12 @@ def load_policy(path: str | Path) -> "SB3Policy | NetworkPolicy | TreePolicy":
         return TreePolicy.load(place)
     if (place / FILE).is_file():
         return TreePolicy.load(place / FILE)
+    if (place / DECLARED).is_file():
+        raise PolicyError(
+            f"{place} names a policy by what it declares (a language model, or one behind a "
+            "look-ahead), and holds no weights; give the file that describes it: "
+            "--policy llm:FILE.toml"
+        )
     if place.is_dir() and NetworkPolicy.is_stored_at(place):
         return NetworkPolicy.load(place)
     from safegym.policy.sb3 import load_policy as load_sb3

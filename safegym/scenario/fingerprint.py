@@ -25,14 +25,17 @@ def scenario_digest(spec: "ScenarioSpec") -> str:
 
     Raises ScenarioError if a source file or a distribution cannot be found.
     """
-    return digest_json(
-        {
-            **declared_parts(spec),
-            "name": spec.name,
-            "sources": [[path.name, read(path).digest] for path in source_files(spec)],
-            "versions": versions_of((*spec.physics, "safegym")),
-        }
-    )
+    return digest_json(digested_parts(spec))
+
+
+def digested_parts(spec: "ScenarioSpec") -> dict[str, Any]:
+    """All that the digest is over, in JSON form. Raises ScenarioError as `scenario_digest` does."""
+    return {
+        **declared_parts(spec),
+        "name": spec.name,
+        "sources": [[path.name, read(path).digest] for path in source_files(spec)],
+        "versions": versions_of((*spec.physics, "safegym")),
+    }
 
 
 def declared_parts(spec: "ScenarioSpec") -> dict[str, Any]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from audit_attacks import ATTACKS
 from audit_forge import good_run, resumed_run, signer, write_bundle
+from audit_people import peopled_run
+from audit_slices import good_slice
 
 from safegym.audit.sign import public_key, public_pem
 
@@ -29,7 +31,14 @@ def write_assets(folder: Path) -> None:
     (folder / "good").mkdir()
     (folder / "key.pub.pem").write_bytes(public_pem(public_key(signer())))
     entries: dict[str, dict[str, str]] = {}
-    for name, files in (("closed", good_run()), ("resumed", resumed_run())):
+    good = {
+        "closed": good_run(),
+        "resumed": resumed_run(),
+        "peopled": peopled_run(),
+        "slice-of-a-claim": good_slice(),
+        "slice-of-a-policy": good_slice(resumed=True, claim=None),
+    }
+    for name, files in good.items():
         write_bundle(folder / "good" / f"{name}.zip", files)
         entries[f"good/{name}.zip"] = {"result": "intact", "step": "", "single": "intact"}
     for attack in ATTACKS:

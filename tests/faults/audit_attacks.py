@@ -9,7 +9,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audit_forge import (
@@ -30,8 +30,12 @@ from audit_forge import (
     with_notes,
     write_bundle,
 )
+from audit_people import peopled_run
+from audit_slices import good_slice, lines_of_slice, told, without
 
 from safegym.audit import layout
+from safegym.audit.bundle_file import bundle_json
+from safegym.audit.note import cosigned, parse_note
 from safegym.audit.sign import public_key, public_pem
 from safegym.digest import canonical_json, digest_bytes
 
@@ -51,14 +55,11 @@ class Attack:
     write: Callable[[Path], object]
 
 
-NOT_YET = {
-    17: "timestamp token moved: no RFC 3161 tokens are written yet",
-    26: "cosignature by a second key: checkpoints carry one signature so far",
+RUNTIME = {
+    17: "time-stamp token moved: tests/unit/audit/test_time_stamps.py",
+    24: "two writers: tests/faults/test_audit_crash.py",
 }
-"""Not applicable yet; they are listed so that adding the feature brings its attack."""
-
-RUNTIME = {24: "two writers: tests/faults/test_audit_crash.py"}
-"""Attacks on a living run rather than on a bundle."""
+"""Attacks on a living run, or with tools of their own, rather than on a bundle alone."""
 
 ATTACKS: list[Attack] = []
 
@@ -284,6 +285,25 @@ def _() -> Files:
     return with_notes(files, [notes[0], notes[1] + last + "\n"])
 
 
+@attack("checkpoint-cosigned-twice-by-one-key", 14, "broken", "signatures")
+def _() -> Files:
+    """A witness's line stands twice, so that it looks like two witnesses."""
+    files = good_run()
+    notes = notes_of(files)
+    point = cosigned(parse_note(notes[1], what="checkpoint"), "example.org/ann", signer("ann"))
+    line = point.note().split("\n")[-2]
+    return with_notes(files, [notes[0], point.note() + line + "\n"])
+
+
+@attack("checkpoint-signed-only-by-another-key", 14, "broken", "signatures")
+def _() -> Files:
+    files = good_run()
+    notes = notes_of(files)
+    point = parse_note(notes[1], what="checkpoint")
+    alone = cosigned(replace(point, signatures=()), "example.org/ann", signer("ann"))
+    return with_notes(files, [notes[0], alone.note()])
+
+
 def _spelling(old: bytes, new: bytes) -> Files:
     """The owner signs a statement in another spelling; everything else is right."""
     files = good_run()
@@ -360,6 +380,11 @@ def _() -> Files:
     files = good_run()
     name = "traces/certify-0001.arrow"
     return {**files, name: files[name].replace(b"two", b"too", 1)}
+
+
+@attack("artifact-removed-by-tombstone", 19, "incomplete", "artifacts")
+def _() -> Files:
+    return peopled_run(removed=True)
 
 
 @attack("artifact-missing", 19, "incomplete", "artifacts")
@@ -512,3 +537,106 @@ def _() -> Files:
     payload_of(changed[index])["from"]["size"] -= 1
     payload_of(changed[index])["superseded"] += 1
     return forged(files, changed, checkpoints=(3, len(changed)))
+
+
+@attack("slice-without-a-record-that-another-rests-on", 4, "broken", "references", single="intact")
+def _() -> Files:
+    return without(good_slice(), 6)
+
+
+@attack("slice-without-the-log-s-last-record", 6, "broken", "sequence")
+def _() -> Files:
+    """The end, a withdrawal in it perhaps, is hidden."""
+    return without(good_slice(), -1)
+
+
+@attack("slice-without-a-resumption", 7, "broken", "sequence")
+def _() -> Files:
+    """What a resumption set aside would look as if it still counted."""
+    return without(good_slice(resumed=True), -2)
+
+
+@attack("slice-with-a-record-moved", 5, "broken", "format")
+def _() -> Files:
+    """A record is said to stand elsewhere, with the proof of that other place."""
+    return told(good_slice(), lambda value: value["records"][6].update(index=8))
+
+
+@attack("slice-with-another-record-s-proof", 5, "broken", "tree")
+def _() -> Files:
+    def swap(value: dict) -> None:
+        first, second = value["records"][5], value["records"][6]
+        first["proof"], second["proof"] = second["proof"], first["proof"]
+
+    return told(good_slice(), swap)
+
+
+@attack("slice-about-another-policy", 8, "broken", "references", single="intact")
+def _() -> Files:
+    """What a slice is about is unsigned: it is renamed to a policy that passes elsewhere."""
+    files = good_slice(claim=None)
+    return told(files, lambda value: value["about"].update(policy=OTHER_POLICY))
+
+
+@attack("slice-with-a-line-of-another-run", 9, "broken", "sequence")
+def _() -> Files:
+    files, other = good_slice(), lines_of(good_run(run="f" * 32))
+    lines = [*lines_of_slice(files)[:-1], other[-1]]
+    return {**files, layout.SLICE_LOG: b"".join(line + b"\n" for line in lines)}
+
+
+@attack("slice-of-a-forged-log-with-the-old-checkpoint", 3, "broken", "sequence")
+def _() -> Files:
+    """The key's owner rewrites a record; the checkpoint that others have seen does not know it."""
+    files = good_slice()
+    changed = statements(good_run())
+    payload_of(changed[2])["plan"]["level"] = 0.5
+    lines = lines_of_slice(files)
+    lines[2] = lines_of(forged(good_run(), changed, checkpoints=()))[2]
+    return {**files, layout.SLICE_LOG: b"".join(line + b"\n" for line in lines)}
+
+
+@attack("slice-with-another-root", 22, "broken", "tree")
+def _() -> Files:
+    return told(good_slice(), lambda value: value.update(root="sha256:" + "0" * 64))
+
+
+@attack("slice-with-a-forged-earlier-checkpoint", 22, "broken", "tree")
+def _() -> Files:
+    """The owner signs another history for an earlier size; no consistency proof leads from it."""
+    files = good_slice()
+    changed = statements(good_run())
+    payload_of(changed[1])["name"] = "other"
+    other = lines_of(forged(good_run(), changed, checkpoints=()))
+    return with_notes(files, [*signed_notes(other, changed, (3,)), notes_of(files)[1]])
+
+
+@attack("slice-beside-its-log", 20, "broken", "bounded reads")
+def _() -> Files:
+    return {**good_run(), **good_slice()}
+
+
+@attack("slice-artifact-swapped", 18, "broken", "artifacts")
+def _() -> Files:
+    files = good_slice()
+    name = "traces/certify-0001.arrow"
+    return {**files, name: files[name].replace(b"two", b"too", 1)}
+
+
+@attack("slice-artifact-missing", 19, "incomplete", "artifacts")
+def _() -> Files:
+    files = good_slice()
+    del files["traces/certify-0001.arrow"]
+    return files
+
+
+@attack("bundle-note-of-another-run", 8, "broken", "artifacts", single="intact")
+def _() -> Files:
+    """bundle.json is unsigned, so it is compared with the log."""
+    return {**good_run(), layout.BUNDLE: bundle_json("f" * 32, 12, "sha256:" + "0" * 64, {})}
+
+
+@attack("claims-text-of-other-claims", 18, "broken", "artifacts", single="intact")
+def _() -> Files:
+    files = good_slice()
+    return {**files, layout.CLAIMS_TEXT: files[layout.CLAIMS_TEXT].replace(b"always", b"never")}

@@ -157,10 +157,8 @@ def write_folder(folder: Path, files: Files) -> Path:
 
 
 def write_bundle(target: Path, files: Files) -> Path:
-    with tempfile.TemporaryDirectory() as name:
-        folder = write_folder(Path(name), files)
-        with target.open("wb") as out:
-            write_stored(out, [(entry, folder / entry) for entry in files])
+    with target.open("wb") as out:
+        write_stored(out, list(files.items()))
     return target
 
 

@@ -1,6 +1,8 @@
 """Random damage to any file of a good run or bundle never passes, and never escapes as a crash."""
 
 import random
+import resource
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ from audit_forge import (
     write_bundle,
     write_folder,
 )
+from audit_slices import good_slice
 from test_audit_attacks import SINGLE
 
 from safegym.audit.archive import StoredZip
+from safegym.audit.bundle import export_slice
 from safegym.audit.limits import Limits
 from safegym.audit.sign import public_key, public_pem
 from safegym.audit.verify import verify
@@ -85,6 +89,28 @@ def test_damage_to_a_bundle_never_passes(tmp_path):
     fuzz_bundle(tmp_path / "run.zip", good_run(), 150)
 
 
+def test_damage_inside_a_slice_never_passes(tmp_path):
+    """Also to what is unsigned in it: what it is about, its proofs, its claims as text."""
+    rng, place = random.Random("slice"), tmp_path / "slice.zip"
+    forms = [good_slice(), good_slice(resumed=True, claim=None)]
+    for number in range(150):
+        files = dict(rng.choice(forms))
+        name = rng.choice(sorted(files))
+        bad = damaged(files[name], rng)
+        if bad != files[name]:
+            write_bundle(place, {**files, name: bad})
+            assert verify(place, keys=[KEY]).result != "intact", f"{name}, damage {number}"
+            SINGLE.verify_single(place, PEMS)
+
+
+def test_a_slice_of_a_log_that_names_records_which_are_not_there_is_refused(tmp_path):
+    changed = statements(good_run())
+    changed[7]["predicate"]["envelope"]["leaves"] = [4, 4000]
+    folder = write_folder(tmp_path / "run", forged(good_run(), changed))
+    with pytest.raises(AuditError, match="names record 4000, which is not there"):
+        export_slice(folder, tmp_path / "slice.zip", claim="no-collision")
+
+
 @pytest.mark.slow
 def test_much_damage_to_any_file_of_a_resumed_run_never_passes(tmp_path):
     fuzz_folder(tmp_path / "run", resumed_run(), 200)
@@ -126,6 +152,20 @@ def test_every_single_byte_of_a_bundle_matters(tmp_path):
         place.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
         with pytest.raises(AuditError):
             contents(place)
+
+
+def test_a_directory_that_claims_to_be_huge_is_refused_before_it_is_read(tmp_path):
+    """A sparse file of 2 GiB whose end says that nearly all of it is the list of its one file."""
+    place, size = tmp_path / "huge.zip", 2 << 30
+    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, size - 22, 0, 0)
+    with place.open("wb") as file:
+        file.seek(size - len(end))
+        file.write(end)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report = verify(place, keys=[KEY])
+    assert report.broken is not None
+    assert "a directory of the wrong size" in report.broken.detail
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
 
 STRANGE: list[Any] = [

@@ -171,6 +171,36 @@ def test_missing_traces_are_incomplete_not_broken(run: Path, tmp_path: Path) -> 
     assert found[0].missing
 
 
+def shards(records: tuple[AuditRecord, ...], stream: str) -> list[str]:
+    held = [r.payload for r in records if r.kind == "trace_shard" and r.payload["stream"] == stream]
+    return [payload["shard"]["artifact"] for payload in held]
+
+
+def test_each_shard_that_is_missing_by_itself_is_incomplete_not_broken(
+    run: Path, tmp_path: Path
+) -> None:
+    records = read(run)
+    names = shards(records, "certify")
+    assert len(names) > 2
+    for number, name in enumerate((names[0], names[1], names[-1], *shards(records, "gate"))):
+        copy = shutil.copytree(run, tmp_path / str(number))
+        (copy / name).unlink()
+        found = rederive(copy, records)
+        assert found
+        assert [item for item in found if not item.missing] == []
+
+
+def test_a_fault_elsewhere_is_found_although_a_shard_is_missing(run: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(run, tmp_path / "run")
+    (copy / shards(read(run), "certify")[0]).unlink()
+
+    def turn(payload: dict[str, Any]) -> None:
+        payload["verdicts"][0]["status"] = "violated"
+
+    records = changed(read(run), "verdict", turn)
+    assert any(not item.missing for item in rederive(copy, records))
+
+
 def test_a_promotion_without_its_evidence_is_found(run: Path) -> None:
     def drop(payload: dict[str, Any]) -> None:
         payload["rests_on"] = [r for r in payload["rests_on"] if r["kind"] != "evidence"]

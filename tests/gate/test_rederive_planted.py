@@ -2,6 +2,9 @@
 
 import copy
 import dataclasses
+import importlib.metadata
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from safegym.audit.record import AuditRecord
 from safegym.audit.sign import default_key
 from safegym.audit.verify import verify
 from safegym.check.statistics.ledger import AttemptLedger
+from safegym.digest import digest_bytes, digest_json
 from safegym.gate.attempt import Certifier
 from safegym.gate.certify import log_decision
 from safegym.gate.freezing import record_frozen
@@ -156,6 +160,44 @@ def shorten_the_horizon(records: Records) -> None:
     records[at] = changed(records[at], horizon=3)
 
 
+def compute_evidence_with_another_version(records: Records) -> None:
+    at = of(records, "evidence", "certify")[0]
+    versions = {**records[at].payload["versions"], "numpy": "1.0.0"}
+    records[at] = changed(records[at], versions=versions)
+
+
+def tell_surplus_in_evidence(records: Records) -> None:
+    at = of(records, "evidence", "certify")[0]
+    records[at] = changed(records[at], surplus=900)
+
+
+def log_more_failed_surplus_than_ran(records: Records) -> None:
+    at = of(records, "attempt_closed", "certify")[0]
+    records[at] = changed(records[at], surplus=1, surplus_violated=2)
+
+
+def decide_for_another_attempt(records: Records) -> None:
+    at = of(records, "gate_decision", "gate")[0]
+    records[at] = changed(records[at], reasons=["attempt 2 certified"])
+
+
+def decide_for_an_outcome_that_was_not(records: Records) -> None:
+    at = of(records, "gate_decision", "gate")[0]
+    records[at] = changed(records[at], reasons=["attempt 1 refuted"])
+
+
+def name_the_scenario_otherwise(records: Records) -> None:
+    at = of(records, "scenario_registered", "gate")[0]
+    records[at] = changed(records[at], name="chain/harder-v0")
+
+
+def hand_over_other_sources(records: Records) -> None:
+    at = of(records, "scenario_registered", "gate")[0]
+    source = copy.deepcopy(records[at].payload["source"])
+    source["files"][0]["digest"] = "sha256:" + "0" * 64
+    records[at] = changed(records[at], source=source)
+
+
 @pytest.mark.parametrize(
     "plant",
     [
@@ -177,6 +219,13 @@ def shorten_the_horizon(records: Records) -> None:
         allow_more_in_the_screen,
         roll_back_without_degradation,
         shorten_the_horizon,
+        compute_evidence_with_another_version,
+        tell_surplus_in_evidence,
+        log_more_failed_surplus_than_ran,
+        decide_for_another_attempt,
+        decide_for_an_outcome_that_was_not,
+        name_the_scenario_otherwise,
+        hand_over_other_sources,
     ],
     ids=lambda plant: plant.__name__.replace("_", " "),
 )
@@ -200,3 +249,38 @@ def test_an_attempt_that_was_replayed_in_the_same_log_derives_again(tmp_path: Pa
         log.close("certified")
     report = verify(tmp_path / "run", keys=[default_key()], rederive=rederive)
     assert report.result == "intact", report.steps
+
+
+def test_after_a_resumption_other_versions_may_have_computed(run: Path) -> None:
+    records = list(read_log(run))
+    compute_evidence_with_another_version(records)
+    payload = {"from": {"size": 1, "root": "sha256:" + "0" * 64}, "superseded": 0}
+    resumed = dataclasses.replace(records[0], kind="run_resumed", payload=payload)
+    at = of(records, "attempt_started", "certify")[0]
+    records.insert(at, resumed)
+    assert rederive(run, records) == []
+
+
+def test_a_run_keeps_its_sources_and_the_versions_of_all_packages(run: Path) -> None:
+    told = next(r.payload for r in read_log(run) if r.kind == "scenario_registered")
+    parts = json.loads((run / told["source"]["declared"]["artifact"]).read_bytes())
+    assert digest_json(parts) == told["digest"]
+    for entry, (name, digest) in zip(told["source"]["files"], parts["sources"], strict=True):
+        assert digest_bytes((run / entry["artifact"]).read_bytes()) == digest
+        assert entry["artifact"].endswith(name)
+    kept = json.loads((run / told["environment"]["artifact"]).read_bytes())
+    assert kept["packages"]["numpy"] == importlib.metadata.version("numpy")
+    assert set(kept) == {"python", "implementation", "system", "packages"}
+    assert str(Path.home()) not in json.dumps(kept)
+
+
+def test_sources_that_were_taken_away_are_missing_rather_than_wrong(
+    run: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    shutil.rmtree(folder / "scenario")
+    found = rederive(folder, read_log(folder))
+    assert [(each.missing, each.detail) for each in found] == [
+        (True, "the scenario's sources are missing")
+    ]

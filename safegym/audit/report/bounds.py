@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from safegym.audit.report.figures import (
     confidence_text,
+    counted,
     limit_sign,
     limit_text,
     plain,
@@ -81,7 +82,7 @@ def _vertical(claim: Promised, seen: Sequence[Looked], tried: Sequence[Shown]) -
 
 
 def _describe(claim: Promised, screens: int, tried: Sequence[Attempt]) -> str:
-    parts = [f"{screens} screens; a screen's share makes no claim"]
+    parts = [f"{counted(screens, 'screen')}; a screen's share makes no claim"]
     if claim.threshold is not None:
         parts.append(f"threshold {stated(claim.threshold)}")
     for attempt in tried[:10]:

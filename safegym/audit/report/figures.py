@@ -95,9 +95,9 @@ def stated(value: float) -> str:
     return repr(value).replace("-", MINUS)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, which takes an s unless there is one; thousands are spaced."""
-    return f"{spaced(number)} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, in the plural unless there is one; thousands are spaced."""
+    return f"{spaced(number)} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def spaced(number: int) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from safegym.audit.report.consistency import promoted_attempt
 from safegym.audit.report.figures import counted, spaced
 from safegym.audit.report.integrity import Integrity
-from safegym.audit.report.model import Attempt, Story, Waiver
+from safegym.audit.report.model import Attempt, Story
+from safegym.audit.waivers import Waiver
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ def gaps_of(story: Story, box: Integrity, unread: tuple[str, ...]) -> tuple[Gap,
         *_claims(story),
         *_attempts(story),
         *_episodes(story),
+        *_searches(story),
         *_log(story, box),
         *(
             Gap("missing traces", f"{name} is not there, so its episodes are not drawn")
@@ -125,6 +127,22 @@ def _episodes(story: Story) -> Iterator[Gap]:
         )
 
 
+def _searches(story: Story) -> Iterator[Gap]:
+    for item in [burst for burst in story.bursts if burst.found][:MOST_NOTES]:
+        yield Gap(
+            "a counterexample was found",
+            f"to {item.claim_id} in epoch {item.epoch}, by a search ({item.method}; "
+            f"{counted(item.episodes, 'episode')}): it is real, and outside the evidence",
+        )
+    clean = [item for item in story.bursts if not item.found]
+    if clean:
+        yield Gap(
+            "searches that found nothing",
+            f"{counted(len(clean), 'search', 'searches')}, "
+            f"{counted(sum(item.episodes for item in clean), 'episode')}: that proves nothing",
+        )
+
+
 def _log(story: Story, box: Integrity) -> Iterator[Gap]:
     for words in box.missing:
         yield Gap("missing from the log", words)
@@ -147,7 +165,7 @@ def _log(story: Story, box: Integrity) -> Iterator[Gap]:
 
 
 def waiver_state(waiver: Waiver, story: Story) -> str:
-    """Whether the waiver had expired when the log's last record was written."""
-    if waiver.expiry[:10] < story.last_time[:10]:
-        return "expired before the log's last record"
-    return "valid when the log's last record was written"
+    """What a waiver counts for when the page is made."""
+    if waiver.state == "in force":
+        return "in force when this page was made; after that day it is none"
+    return "expired: it counts no more" if waiver.state == "expired" else "replaced by a later one"

@@ -12,9 +12,11 @@ from safegym.audit.references import named_artifacts
 from safegym.audit.sign import LARGEST_KEY_FILE, PublicKey, parse_key
 from safegym.audit.source import open_source
 from safegym.audit.verify import verify
-from safegym.audit.verify_report import VerifyReport
+from safegym.audit.verify_report import Step, VerifyReport
 from safegym.errors import AuditError
 
+PDF = "report.pdf"
+"""The report as PDF, beside the page."""
 UNCOVERED = "The log does not cover"
 UNDERIVED = "Verdicts were not re-derived"
 UNPINNED = "No pinned checkpoint"
@@ -42,6 +44,18 @@ class Integrity:
     command: str
 
 
+class UntrustedLog(AuditError):
+    """A log that none of the trusted keys signed: what it says cannot be looked at with them."""
+
+
+class BrokenLog(AuditError):
+    """A log that does not verify. steps: (name, result) of each step that was looked at."""
+
+    def __init__(self, message: str, *, step: str, steps: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(message, step=step)
+        self.steps = steps
+
+
 def examine(
     place: Path, out: Path | None, keys: Sequence[PublicKey], rederive: Rederive | None
 ) -> tuple[VerifyReport, Integrity]:
@@ -52,10 +66,12 @@ def examine(
     """
     report = verify(place, keys=keys or [own_key(place)], rederive=rederive)
     if report.broken is not None:
+        raise _refusal(place, report, report.broken, keys)
+    if report.slice is not None:
         raise AuditError(
-            f"{place.name} does not verify, so no report is written: step {report.broken.number} "
-            f"({report.broken.name}): {report.broken.detail}",
-            step=report.broken.name,
+            f"{place.name} is a slice about {report.slice.about}: it holds some records of a log, "
+            "and a report is of a whole run. Look at it with: " + verify_command(place),
+            step="format",
         )
     if not report.records:
         raise AuditError(f"{place.name} holds no whole record to report on.", step="format")
@@ -75,9 +91,29 @@ def examine(
         ),
         uncovered=tuple(_uncovered(place, out, report)),
         checkpoints=len(report.checkpoints),
-        command=f"safegym audit verify {shlex.quote(place.name or '.')} --key KEY.pem",
+        command=verify_command(place),
     )
     return report, box
+
+
+def _refusal(
+    place: Path, report: VerifyReport, broken: Step, keys: Sequence[PublicKey]
+) -> AuditError:
+    """Why no report is written: another signer than those trusted, or a broken log."""
+    words = (
+        f"{place.name} does not verify, so no report is written: step {broken.number} "
+        f"({broken.name}): {broken.detail}"
+    )
+    signers = {record.actor for record in report.records[:1]}
+    if keys and broken.name == "signatures" and not signers & {key.keyid for key in keys}:
+        return UntrustedLog(f"{words} Name the signer's key: --key KEY.pub.pem", step=broken.name)
+    steps = tuple((step.name, step.result) for step in report.steps)
+    return BrokenLog(words, step=broken.name, steps=steps)
+
+
+def verify_command(place: Path) -> str:
+    """The line that verifies a run or bundle again."""
+    return f"safegym audit verify {shlex.quote(place.name or '.')} --key KEY.pem"
 
 
 def own_key(place: Path) -> PublicKey:
@@ -112,6 +148,6 @@ def _uncovered(place: Path, out: Path | None, report: VerifyReport) -> Iterable[
     finally:
         source.close()
     for name in names:
-        own = name in (*layout.OWN, layout.REPORT) or (out is not None and place / name == out)
+        own = name in (*layout.OWN, layout.REPORT, PDF) or (out is not None and place / name == out)
         if name not in named and not own:
             yield name

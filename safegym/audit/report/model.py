@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from safegym.audit.waivers import Waiver
 from safegym.formula.claim import Claim, ConditionalBound, MeanBound, QuantileBound
 from safegym.verdict import Status
 
@@ -165,9 +166,13 @@ class Shard:
 
 @dataclass(slots=True)
 class Campaign:
-    """Episodes of one policy for one purpose, with the verdicts on them, in index order."""
+    """Episodes of one policy for one purpose, with the verdicts on them, in index order.
+
+    policy: its digest, "" where nothing was recorded.
+    """
 
     name: str
+    policy: str = ""
     verdicts: dict[str, list[Judged]] = field(default_factory=dict[str, list[Judged]])
     shards: list[Shard] = field(default_factory=list[Shard])
 
@@ -236,13 +241,29 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiver:
-    """A gap that a person accepted until a date."""
+class Suite:
+    """The regression suite on a policy: of so many starts, how many passed."""
 
+    epoch: int
+    starts: int
+    held: int
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """A search for counterexamples to one claim. finds: digests of the violated episodes' traces.
+
+    What is found is real; finding none proves nothing.
+    """
+
+    epoch: int
     claim_id: str
-    who: str
-    why: str
-    expiry: str
+    method: str
+    budget: int
+    episodes: int
+    found: bool
+    finds: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -270,12 +291,21 @@ class Story:
     withdrawn: list[str] = field(default_factory=list[str])
     frozen: dict[str, int] = field(default_factory=dict[str, int])
     findings: list[Finding] | None = None
+    suites: list[Suite] = field(default_factory=list[Suite])
+    bursts: list[Burst] = field(default_factory=list[Burst])
+    searched: list[Campaign] = field(default_factory=list[Campaign])
     waivers: list[Waiver] = field(default_factory=list[Waiver])
     notes: list[str] = field(default_factory=list[str])
     outcome: str = ""
+    closed: bool = False
     last_time: str = ""
     set_aside: list[str] = field(default_factory=list[str])
     superseded: int = 0
+
+    @property
+    def waived(self) -> dict[str, Waiver]:
+        """The waivers in force, by claim id."""
+        return {item.claim_id: item for item in self.waivers if item.state == "in force"}
 
     @property
     def last_attempt(self) -> Attempt | None:

@@ -4,17 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from safegym.audit.report import figures, gaps, wording
 from safegym.audit.report.bounds import bound_plot
+from safegym.audit.report.counterexample import (
+    Began,
+    Counterexample,
+    counterexample,
+    first_of,
+    found_by_search,
+)
+from safegym.audit.report.coverage import caption, coverage_plot
 from safegym.audit.report.episodes import Episodes
 from safegym.audit.report.integrity import Integrity
 from safegym.audit.report.margins import margin_plot
 from safegym.audit.report.model import Campaign, Decision, Judged, Promised, Screen, Story
 from safegym.audit.report.returns import MOST, Earned, earned, return_plot
-from safegym.audit.report.signals import signal_plot
+from safegym.audit.report.templating import environment
 from safegym.audit.report.timeline import timeline
 from safegym.errors import AuditError
 
@@ -22,6 +29,19 @@ LIMIT = 2_000_000
 """Bytes of a page at most."""
 PLOTTED = (1_000, 30, 10, 3, 0)
 """Claims with pictures: tried in this order until the page fits."""
+CONTENTS = (
+    ("outcome", "Outcome"),
+    ("gate", "Gate"),
+    ("each", "Each claim"),
+    ("starts", "Starts"),
+    ("baselines", "Baselines"),
+    ("requirements", "Requirements"),
+    ("returns", "Return and safety"),
+    ("check", "Specification"),
+    ("integrity", "Integrity"),
+    ("gaps", "Gaps and waivers"),
+)
+"""Sections: anchor and name."""
 ROWS = 200
 """Rows of a table at most."""
 
@@ -34,8 +54,8 @@ class Pictures:
     anchor: str
     margins: Markup
     bounds: Markup
-    signal: Markup
-    caption: str
+    broken: Counterexample
+    searched: str
     counts: str
     strata: tuple[Mapping[str, Any], ...] = ()
 
@@ -46,6 +66,8 @@ class Drawn:
 
     claims: tuple[Pictures, ...]
     source: str
+    coverage: Markup
+    covered: str
     returns: Markup
     returned: int
     of: int
@@ -55,18 +77,29 @@ class Drawn:
 def draw(story: Story, episodes: Episodes) -> Drawn:
     """Draw every claim, from the last attempt or, without one, the last screen."""
     campaign = last_campaign(story)
+    began = Began(episodes)
+    found: list[Earned] = []
+    total, coverage, covered = 0, Markup(""), ""
+    name = "" if campaign is None else campaign.name
+    if campaign is not None:
+        found = earned(campaign, first_of(began.watch(campaign), MOST))
+        total = sum(len(shard.traces) for shard in campaign.shards)
+        starts = began.of(campaign)
+        if starts is not None and starts.axes:
+            coverage, covered = coverage_plot(starts, name), caption(starts, name)
     pictures = tuple(
-        _claim(f"claim{at}", claim, story, campaign, episodes)
+        _claim(f"claim{at}", claim, story, campaign, began)
         for at, claim in enumerate(story.claims.values())
     )
-    found: list[Earned] = []
-    total = 0
-    if campaign is not None:
-        found = earned(campaign, episodes.first(campaign, MOST))
-        total = sum(len(shard.traces) for shard in campaign.shards)
-    name = "" if campaign is None else campaign.name
     return Drawn(
-        pictures, name, return_plot(found, name), len(found), total, tuple(episodes.missing)
+        claims=pictures,
+        source=name,
+        coverage=coverage,
+        covered=covered,
+        returns=return_plot(found, name),
+        returned=len(found),
+        of=total,
+        unread=tuple(episodes.missing),
     )
 
 
@@ -78,30 +111,24 @@ def last_campaign(story: Story) -> Campaign | None:
 
 
 def _claim(
-    name: str, claim: Promised, story: Story, campaign: Campaign | None, episodes: Episodes
+    name: str, claim: Promised, story: Story, campaign: Campaign | None, began: Began
 ) -> Pictures:
     margins, counts = Markup(""), ""
     if campaign is not None:
         margins = margin_plot(f"{name}-margin", claim, campaign)
         counts = _counts(claim, campaign.verdicts.get(claim.id, []))
-    signal, caption = Markup(""), ""
-    found = worst_violation(story, campaign, claim.id)
-    if found is not None:
-        where, judged = found
-        trace = episodes.find(where, judged.trace)
-        at = [item.trace for item in where.verdicts[claim.id]].index(judged.trace)
-        what = f"episode {at}, {where.name}"
-        if trace is None:
-            caption = f"Violated in {what}; its traces are missing, so it is not drawn."
-        else:
-            signal, words = signal_plot(f"{name}-signal", claim, trace, what)
-            hi = "" if judged.hi is None else f", margin {figures.plain(judged.hi)}"
-            caption = f"Violated in {what}{hi}. {words}"
-    bounds = bound_plot(f"{name}-bound", claim, story)
     attempt = story.last_attempt
     shown = None if attempt is None else attempt.evidence.get(claim.id)
-    strata = () if shown is None else shown.strata
-    return Pictures(claim, name, margins, bounds, signal, caption, counts, strata)
+    return Pictures(
+        claim=claim,
+        anchor=name,
+        margins=margins,
+        bounds=bound_plot(f"{name}-bound", claim, story),
+        broken=counterexample(name, claim, story, campaign, began),
+        searched=found_by_search(story, claim.id),
+        counts=counts,
+        strata=() if shown is None else shown.strata,
+    )
 
 
 def _counts(claim: Promised, found: Sequence[Judged]) -> str:
@@ -117,22 +144,11 @@ def _counts(claim: Promised, found: Sequence[Judged]) -> str:
     return f"{counted}: {violated} violated, {undecided} undecided{more}"
 
 
-def worst_violation(
-    story: Story, campaign: Campaign | None, claim: str
-) -> tuple[Campaign, Judged] | None:
-    """The most violated episode of the campaign, or else of the latest other one with any."""
-    others = [*(a.campaign for a in reversed(story.attempts)), *reversed(story.looks)]
-    for where in ([] if campaign is None else [campaign]) + others:
-        violated = [item for item in where.verdicts.get(claim, []) if item.status == "violated"]
-        if violated:
-            return where, min(violated, key=lambda item: 0.0 if item.hi is None else item.hi)
-    return None
-
-
 def render(story: Story, box: Integrity, drawn: Drawn) -> bytes:
     """The page. Raises AuditError if it cannot be brought under LIMIT bytes."""
     for most in PLOTTED:
-        text: str = _template().render(**_context(story, box, drawn, most))
+        template = environment().get_template("page.html.j2")
+        text: str = template.render(**_context(story, box, drawn, most))
         page = text.encode("utf-8")
         if len(page) <= LIMIT:
             return page
@@ -141,28 +157,6 @@ def render(story: Story, box: Integrity, drawn: Drawn) -> bytes:
         "many claims or too long texts for one page.",
         step="report",
     )
-
-
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("safegym.audit.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_shown,
-    )
-    filters: dict[str, Any] = environment.filters
-    filters.update(counted=figures.counted, digest=figures.short_digest, spaced=figures.spaced)
-    return environment.get_template("page.html.j2")
-
-
-def _shown(value: Any) -> Any:
-    """What every expression of the template goes through, before it is escaped."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return figures.visible(value)
-    return value
 
 
 def _context(story: Story, box: Integrity, drawn: Drawn, most: int) -> dict[str, Any]:
@@ -177,12 +171,13 @@ def _context(story: Story, box: Integrity, drawn: Drawn, most: int) -> dict[str,
         "drawn": drawn,
         "decisions": decisive(story)[:ROWS],
         "holds": sum(item.action == "hold" for item in story.decisions),
-        "baselines": [*baseline_rows(story, story.baselines), *comparison_row(story)],
+        "baselines": baselines_of(story),
         "gaps": gaps.gaps_of(story, box, drawn.unread),
         "waivers": [(item, gaps.waiver_state(item, story)) for item in story.waivers[:ROWS]],
         "assumptions": _assumptions(story),
         "facts": facts(story),
         "threshold_words": wording.threshold_words,
+        "contents": CONTENTS,
     }
 
 
@@ -190,6 +185,11 @@ def decisive(story: Story) -> list[Decision]:
     """Decisions other than plain holds, and holds after an attempt; in the log's order."""
     attempted = {item.epoch for item in story.attempts}
     return [d for d in story.decisions if d.action != "hold" or d.epoch in attempted]
+
+
+def baselines_of(story: Story) -> list[tuple[str, int, list[str]]]:
+    """Rows of scripted baselines, and of the last attempt beside them."""
+    return [*baseline_rows(story, story.baselines), *comparison_row(story)]
 
 
 def baseline_rows(story: Story, screens: Sequence[Screen]) -> Iterator[tuple[str, int, list[str]]]:

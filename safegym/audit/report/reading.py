@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
+from safegym.audit.kinds import BY_PEOPLE
 from safegym.audit.record import AuditRecord
 from safegym.audit.report import registered
 from safegym.audit.report.fields import count, items, number, table, text, texts, truth
@@ -19,21 +21,30 @@ from safegym.audit.report.model import (
     Shard,
     Shown,
     Story,
-    Waiver,
 )
+from safegym.audit.report.searched import burst_of, suite_of
 from safegym.audit.values import decode_number
+from safegym.audit.waivers import waivers_of
 from safegym.errors import AuditError
 from safegym.verdict import Status
 
 
-def read_story(records: Sequence[AuditRecord], superseded: frozenset[int]) -> Story:
-    """What the records in force tell; of the superseded ones, only attempts. Raises AuditError."""
+def read_story(
+    records: Sequence[AuditRecord], superseded: frozenset[int], *, at: datetime | None = None
+) -> Story:
+    """What the records in force tell; of superseded ones, attempts and what people said.
+
+    at: when waivers count or have expired, None for now. What people said (`BY_PEOPLE`) stands
+    where a resumed run sets it aside. Raises AuditError.
+    """
     live = [record for record in records if record.index not in superseded]
     story = Story(superseded=len(superseded))
     _register(story, live)
     reader = _Reader(story)
-    for record in live:
-        reader.read(record)
+    for record in records:
+        if record.index not in superseded or record.kind in BY_PEOPLE:
+            reader.read(record)
+    story.waivers = list(waivers_of(records, at or datetime.now(UTC)))
     _set_aside(story, (records[index] for index in sorted(superseded)))
     return story
 
@@ -53,6 +64,7 @@ def _register(story: Story, live: Sequence[AuditRecord]) -> None:
         story.scenario, story.scenario_facts = scenario.payload["name"], scenario.payload
     if live:
         story.run, story.last_time = live[0].run, live[-1].time
+        story.closed = live[-1].kind == "run_closed"
 
 
 def _set_aside(story: Story, records: Iterable[AuditRecord]) -> None:
@@ -71,9 +83,11 @@ class _Reader:
         self.story = story
         self._screens: dict[tuple[int, str, str], Screen] = {}
         self._looks: dict[tuple[int, str, str], Campaign] = {}
+        self._searches: dict[tuple[int, str, str], Campaign] = {}
         self._attempts: dict[str, Attempt] = {}
         self._open: Attempt | None = None
         self._decisions: dict[str, Decision] = {}
+        self._withdrawn: set[str] = set()
         self._handlers: dict[str, Callable[[AuditRecord, dict[str, Any]], None]] = {
             "checkpoint": self._epoch,
             "penalty": self._penalty,
@@ -89,7 +103,6 @@ class _Reader:
             "promotion": self._promotion,
             "withdrawal": self._withdrawal,
             "rollback": self._rollback,
-            "waiver": self._waiver,
             "run_closed": self._run_closed,
             "falsification": self._falsification,
             "regression": self._regression,
@@ -131,15 +144,23 @@ class _Reader:
         """Where traces and verdicts of this payload belong; None for training traces."""
         if payload["stream"] == "certify":
             return None if self._open is None else self._open.campaign
+        key = _look(payload)
+        if payload["stream"] == "burst":
+            return self._search(key)
         if payload["stream"] != "gate":
             return None
-        key = _look(payload)
         if key not in self._looks:
             name = f"screen of baseline {key[2]}" if key[2] else f"screen of epoch {key[0]}"
-            self._looks[key] = Campaign(name)
+            self._looks[key] = Campaign(name, key[1])
             if not key[2]:
                 self.story.looks.append(self._looks[key])
         return self._looks[key]
+
+    def _search(self, key: tuple[int, str, str]) -> Campaign:
+        if key not in self._searches:
+            self._searches[key] = Campaign(f"search of epoch {key[0]}", key[1])
+            self.story.searched.append(self._searches[key])
+        return self._searches[key]
 
     def _shard(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         campaign = self._campaign(payload)
@@ -186,7 +207,7 @@ class _Reader:
             epoch=self.story.frozen.get(payload["policy"], 0),
             cap=count(payload, "cap"),
             clean_needed=count(payload, "clean_episodes_needed"),
-            campaign=Campaign(f"attempt {payload['attempt']}"),
+            campaign=Campaign(f"attempt {payload['attempt']}", payload["policy"]),
         )
         self.story.attempts.append(self._open)
 
@@ -252,48 +273,43 @@ class _Reader:
             self._attempts[digest].epoch = payload["epoch"]
 
     def _promotion(self, record: AuditRecord, payload: dict[str, Any]) -> None:
-        self.story.promoted = payload["policy"]
-        for entry in payload["rests_on"]:
-            self.story.promoted_by = self._decisions.get(entry["record"], self.story.promoted_by)
-        self.story.releases[payload["policy"]] = self.story.promoted_by
+        """The latest release counts; a policy that was withdrawn is not released again."""
+        policy = payload["policy"]
+        if policy in self._withdrawn:
+            return
+        named = [self._decisions.get(entry["record"]) for entry in payload["rests_on"]]
+        self.story.releases.pop(policy, None)
+        self.story.releases[policy] = next((one for one in named if one is not None), None)
+        self._released()
 
     def _withdrawal(self, record: AuditRecord, payload: dict[str, Any]) -> None:
-        """From here on the released policy is the one named instead, if any."""
-        story, policy = self.story, payload["policy"]
-        story.withdrawn.append(
+        """From here on the release before counts, if there is one."""
+        policy = payload["policy"]
+        self._withdrawn.add(policy)
+        self.story.withdrawn.append(
             f"{policy} was withdrawn by {payload['who']} on {record.time}: {payload['why']}"
         )
-        story.releases.pop(policy, None)
-        if policy == story.promoted:
-            story.promoted = payload["instead"] or ""
-            story.promoted_by = story.releases.get(story.promoted)
+        self.story.releases.pop(policy, None)
+        self._released()
+
+    def _released(self) -> None:
+        story = self.story
+        story.promoted = next(reversed(story.releases), "")
+        story.promoted_by = story.releases.get(story.promoted)
 
     def _rollback(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         back = self.story.frozen.get(payload["to"])
         self.story.rollbacks.append(Move(payload["epoch"], payload["to"], back))
 
-    def _waiver(self, record: AuditRecord, payload: dict[str, Any]) -> None:
-        who, why = payload["who"], payload["why"]
-        self.story.waivers.append(Waiver(payload["claim_id"], who, why, payload["expiry"]))
-
     def _run_closed(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         self.story.outcome = payload["outcome"]
 
     def _falsification(self, record: AuditRecord, payload: dict[str, Any]) -> None:
-        found = "found a counterexample" if payload["found"] else "found none, which proves nothing"
-        self.story.notes.append(
-            f"falsification of {payload['claim_id']} by {payload['method']}, "
-            f"budget {payload['budget']}: {found}"
-        )
+        self.story.bursts.append(burst_of(payload))
 
     def _regression(self, record: AuditRecord, payload: dict[str, Any]) -> None:
-        starts = payload["starts"]
-        if starts:
-            passed = sum(entry["status"] == "satisfied" for entry in starts)
-            self.story.notes.append(
-                f"regression suite at epoch {payload['epoch']}: {passed} of {len(starts)} starts "
-                "passed"
-            )
+        if payload["starts"]:
+            self.story.suites.append(suite_of(payload))
 
     def _proof(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         self.story.notes.append(

@@ -1,11 +1,13 @@
 """Return of an episode against its worst margin over the claims."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from safegym.audit.report.figures import counted, plain
+from safegym.audit.report.figures import counted, plain, spaced
+from safegym.audit.report.margins import DEEPEST
 from safegym.audit.report.model import Campaign
 from safegym.audit.report.svg import Canvas, Point, Scale, crosses, diamonds, dots, span, ticks
 from safegym.trace.model import Trace
@@ -50,9 +52,13 @@ def return_plot(found: Sequence[Earned], campaign: str) -> Markup:
     canvas = Canvas(
         "returns", WIDTH, HEIGHT, f"Return against worst margin, {campaign}", _describe(found)
     )
-    across = Scale(*span([*(item.margin for item in found), 0.0]), LEFT, RIGHT)
+    top = max((item.margin for item in found if math.isfinite(item.margin)), default=0.0)
+    deepest = -DEEPEST * max(top, 1.0)
+    margins = [max(item.margin, deepest) for item in found]
+    across = Scale(*span([*margins, 0.0]), LEFT, RIGHT)
+    beyond = sum(item.margin < across.lo for item in found)
     up = Scale(*span([item.total for item in found]), END, TOP)
-    _frame(canvas, across, up)
+    _frame(canvas, across, up, beyond)
     places: dict[str, list[Point]] = {"satisfied": [], "violated": [], "inconclusive": []}
     for item in found:
         places[item.status].append((across(item.margin), up(item.total)))
@@ -71,7 +77,7 @@ def _describe(found: Sequence[Earned]) -> str:
     )
 
 
-def _frame(canvas: Canvas, across: Scale, up: Scale) -> None:
+def _frame(canvas: Canvas, across: Scale, up: Scale, beyond: int) -> None:
     zero = across(0.0)
     canvas.rect((LEFT, TOP), (max(zero - LEFT, 0.0), END - TOP), "badzone")
     for value in ticks(up.lo, up.hi, 5):
@@ -82,6 +88,10 @@ def _frame(canvas: Canvas, across: Scale, up: Scale) -> None:
         canvas.text((across(value), END + 16), plain(value), "small", "middle")
     canvas.line((zero, TOP), (zero, END), "zero")
     canvas.line((LEFT, END), (RIGHT, END), "axis")
+    if beyond:
+        canvas.text(
+            (LEFT + 24, END - 8), f"{spaced(beyond)} lie further left than the axis", "small"
+        )
     canvas.text((LEFT - 50, TOP - 10), "return of the episode", "small")
     words = "worst margin over the claims, multiples of each claim's scale"
     canvas.text(((LEFT + RIGHT) / 2, END + 36), words, "small", "middle")

@@ -60,7 +60,7 @@ def signal_plot(name: str, claim: Promised, trace: Trace, what: str) -> tuple[Ma
     ]
     if not drawn:
         return Markup(""), "The stored episode lacks the claim's signals."
-    broken = _broken(shape, trace)
+    broken = broken_of(shape, trace)
     height = TOP + len(drawn) * (PANEL + GAP) - GAP + 24
     canvas = Canvas(name, WIDTH, height, f"{claim.id}: {what}", broken.words)
     times = [float(value) for value in trace.times]
@@ -72,7 +72,8 @@ def signal_plot(name: str, claim: Promised, trace: Trace, what: str) -> tuple[Ma
     return canvas.markup(), broken.words
 
 
-def _broken(shape: Shape, trace: Trace) -> Broken:
+def broken_of(shape: Shape, trace: Trace) -> Broken:
+    """Where the episode breaks the claim."""
     nowhere = np.zeros(trace.steps + 1, dtype=np.bool_)
     whole = shape.must != "other" and on_grid(shape, trace)
     held = holds(shape.body, trace) if whole else None
@@ -127,16 +128,13 @@ def _panel(
     end = top + PANEL
     limits = [value for _, value in panel.limits]
     up = Scale(*span([float(values.min()), float(values.max()), *limits]), end, top)
-    half = (times[1] - times[0]) / 2 if len(times) > 1 else 0.5
-    for start, stop in list(runs(broken.failing))[:MOST_RUNS]:
-        x1, x2 = across(times[start] - half), across(times[stop] + half)
-        canvas.rect((x1, top), (max(x2 - x1, 1.5), PANEL), "badzone")
+    shade(canvas, broken, times, across, top, PANEL)
     unit = "" if panel.unit == "1" else f", {panel.unit}"
     canvas.text((LEFT - 40, top - 9), f"{panel.term}{unit}", "small")
     for value in ticks(up.lo, up.hi, 3):
         canvas.line((LEFT, up(value)), (RIGHT, up(value)), "grid")
         canvas.text((LEFT - 6, up(value) + 4), plain(value), "small", "end")
-    canvas.polyline(_thinned(values, times, across, up), "line")
+    canvas.polyline(thinned(values, times, across, up), "line")
     for comparison, value in panel.limits:
         sign = comparison.replace("<=", "≤").replace(">=", "≥")
         y = up(value)
@@ -148,24 +146,42 @@ def _panel(
     if broken.first is not None:
         low = all(up(value) > top + PANEL / 2 for value in limits)
         at = (across(times[broken.first]), up(float(values[broken.first])))
-        _first(canvas, at, top, end, top + 11 if low else end - 6)
+        mark_first(canvas, at, (top, end), (LEFT + RIGHT) / 2, top + 11 if low else end - 6)
     canvas.line((LEFT, end), (RIGHT, end), "axis")
 
 
-def _first(canvas: Canvas, at: Point, top: float, end: float, label: float) -> None:
-    x, y = at
+def shade(
+    canvas: Canvas,
+    broken: Broken,
+    times: Sequence[float],
+    across: Scale,
+    top: float,
+    height: float,
+) -> None:
+    """Shade the failing stretches."""
+    half = (times[1] - times[0]) / 2 if len(times) > 1 else 0.5
+    for start, stop in list(runs(broken.failing))[:MOST_RUNS]:
+        x1, x2 = across(times[start] - half), across(times[stop] + half)
+        canvas.rect((x1, top), (max(x2 - x1, 1.5), height), "badzone")
+
+
+def mark_first(
+    canvas: Canvas, at: Point, ends: tuple[float, float], middle: float, label: float
+) -> None:
+    """Mark the first violation. ends: of its panel; middle: where labels change sides."""
+    (x, y), (top, end) = at, ends
     canvas.line((x, top), (x, end), "bad mark")
     canvas.path(f"M{pixel(x)} {pixel(y - 6)}l6 10h-12z", "bad fill", "first violation")
-    right = x < (LEFT + RIGHT) / 2
+    right = x < middle
     canvas.text(
         (x + (9 if right else -9), label), "first violation", "value", "start" if right else "end"
     )
 
 
-def _thinned(
+def thinned(
     values: NDArray[np.float64], times: Sequence[float], across: Scale, up: Scale
 ) -> list[Point]:
-    """Every sample, or the extremes of each pixel column where there are more."""
+    """Points of a line: every sample, or the extremes of each pixel column where there are more."""
     if len(values) <= 2 * COLUMNS:
         return [(across(t), up(float(v))) for t, v in zip(times, values, strict=True)]
     points: list[Point] = []

@@ -22,8 +22,9 @@ from safegym.audit.report.svg import (
 WIDTH, LEFT, RIGHT = 1080.0, 150.0, 1050.0
 RETURN_TOP, RETURN_END = 22.0, 112.0
 BARS_TOP, BARS_END = 138.0, 180.0
-SCREENS, ATTEMPTS, DECISIONS = 214.0, 250.0, 288.0
-AXIS, LEGEND = 318.0, 366.0
+SCREENS, SEARCHES, ATTEMPTS, DECISIONS = 214.0, 246.0, 284.0, 322.0
+AXIS, LEGEND = 352.0, 400.0
+HEIGHT = 440.0
 APART = 16.0
 """Pixels between attempts of one epoch."""
 
@@ -35,12 +36,13 @@ def timeline(story: Story) -> Markup:
     last = max(numbers, default=0)
     if last == 0:
         return Markup("")
-    canvas = Canvas("timeline", WIDTH, 384, "The gate over the epochs", _describe(story, last))
+    canvas = Canvas("timeline", WIDTH, HEIGHT, "The gate over the epochs", _describe(story, last))
     across = Scale(0.5, last + 0.5, LEFT, RIGHT)
     _frame(canvas, across, last)
     _returns(canvas, across, story.epochs)
     _violations(canvas, across, story.epochs)
     _screens(canvas, across, story.screens)
+    _searches(canvas, across, story)
     _attempts(canvas, across, story.attempts)
     _decisions(canvas, across, story)
     _legend(canvas)
@@ -54,10 +56,18 @@ def _describe(story: Story, last: int) -> str:
         f"attempt {item.number} in epoch {item.epoch}: {item.outcome or 'open'}"
         for item in story.attempts[:20]
     )
+    suites = sum(suite.passed for suite in story.suites)
+    finds = sum(burst.found for burst in story.bursts)
+    looked = ""
+    if story.suites or story.bursts:
+        looked = (
+            f"{suites} of {counted(len(story.suites), 'regression suite')} passed; "
+            f"{finds} of {len(story.bursts)} searches found a counterexample; "
+        )
     return (
         f"{counted(last, 'epoch')}; {counted(len(story.screens), 'screen')}, {passed} passed, "
         f"{degraded} degraded; {counted(len(story.rollbacks), 'rollback')}; "
-        f"{tried or 'no attempt'}."
+        f"{looked}{tried or 'no attempt'}."
     )
 
 
@@ -66,6 +76,7 @@ def _frame(canvas: Canvas, across: Scale, last: int) -> None:
         (RETURN_TOP + 14, "mean return"),
         (BARS_TOP + 14, "violations in"),
         (SCREENS + 4, "screens"),
+        (SEARCHES + 4, "suite, searches"),
         (ATTEMPTS + 4, "attempts"),
         (DECISIONS + 4, "decisions"),
     )
@@ -74,7 +85,7 @@ def _frame(canvas: Canvas, across: Scale, last: int) -> None:
     canvas.text((LEFT - 14, RETURN_TOP + 29), "of training episodes", "small", "end")
     canvas.text((LEFT - 14, BARS_TOP + 28), "training", "label", "end")
     canvas.text((LEFT - 14, BARS_TOP + 42), "(no evidence)", "small", "end")
-    for y in (SCREENS, ATTEMPTS, DECISIONS):
+    for y in (SCREENS, SEARCHES, ATTEMPTS, DECISIONS):
         canvas.line((LEFT, y), (RIGHT, y), "grid")
     canvas.line((LEFT, AXIS), (RIGHT, AXIS), "axis")
     marks = sorted({1, *(int(value) for value in ticks(1, last, 10) if 1 <= value <= last)})
@@ -133,6 +144,31 @@ def _screens(canvas: Canvas, across: Scale, screens: Sequence[Screen]) -> None:
     canvas.path("".join(_triangle(x, y, size * 1.2) for x, y in worse), "bad fill")
     if not screens:
         canvas.text((LEFT + 4, SCREENS - 6), "no screen was run", "small")
+
+
+def _searches(canvas: Canvas, across: Scale, story: Story) -> None:
+    """The regression suite left of an epoch's middle, its searches right of it."""
+    side = min(11.0, 0.24 * (across(2) - across(1)))
+    size = max(1.5, min(5.0, side * 0.5))
+    for suite in story.suites:
+        x = across(suite.epoch) - side
+        words = f"suite in epoch {suite.epoch}: {suite.held} of {suite.starts} starts passed"
+        canvas.path(_square(x, SEARCHES, size), "ok fill" if suite.passed else "bad hollow", words)
+        if not suite.passed:
+            canvas.path(crosses([(x, SEARCHES)], size * 0.7), "bad stroke")
+    for epoch in sorted({burst.epoch for burst in story.bursts}):
+        here = [burst for burst in story.bursts if burst.epoch == epoch]
+        found, x = sum(burst.found for burst in here), across(epoch) + side
+        words = f"searches in epoch {epoch}: {found} of {len(here)} found a counterexample"
+        canvas.path(_lens(x, SEARCHES, size), "bad hollow" if found else "ink stroke", words)
+        if found:
+            canvas.path(crosses([(x, SEARCHES)], size * 0.45), "bad stroke")
+    if not story.suites and not story.bursts:
+        canvas.text((LEFT + 4, SEARCHES - 6), "neither was run", "small")
+
+
+def _lens(x: float, y: float, r: float) -> str:
+    return _circle(x, y, r) + f"M{pixel(x + 0.7 * r)} {pixel(y + 0.7 * r)}l{pixel(r)} {pixel(r)}"
 
 
 def _circle(x: float, y: float, r: float) -> str:
@@ -231,6 +267,17 @@ def _legend(canvas: Canvas) -> None:
         (_square(x + 838, y, 5), "ink fill", "stop"),
         (_back(x + 890, y), "bad stroke", "rollback"),
     )
+    below: tuple[tuple[str, str, str, float], ...] = (
+        (_square(x, y + 22, 5), "ok fill", "suite passed", 0),
+        (_square(x + 118, y + 22, 5), "bad hollow", "suite failed", 118),
+        (_lens(x + 214, y + 22, 5), "ink stroke", "search, nothing found", 214),
+        (_lens(x + 370, y + 22, 5), "bad hollow", "search found a counterexample", 370),
+    )
+    for data, style, words, place in below:
+        canvas.path(data, style)
+        canvas.text((x + place + 14, y + 26), words, "small")
+    canvas.path(crosses([(x + 118, y + 22)], 3), "bad stroke")
+    canvas.path(crosses([(x + 370, y + 22)], 2.5), "bad stroke")
     places = (0, 118, 214, 300, 430, 505, 622, 714, 764, 838, 890)
     for (data, style, words), place in zip(entries, places, strict=True):
         canvas.path(data, style)

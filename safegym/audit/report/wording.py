@@ -16,7 +16,7 @@ from safegym.audit.report.figures import (
 )
 from safegym.audit.report.model import Attempt, Looked, Promised, Screen, Shown, Story
 
-Mark = Literal["shown", "observed", "refuted", "open", "untried"]
+Mark = Literal["shown", "observed", "refuted", "open", "untried", "waived"]
 
 WORD: dict[Mark, str] = {
     "shown": "estimated",
@@ -24,17 +24,23 @@ WORD: dict[Mark, str] = {
     "refuted": "refuted",
     "open": "not shown",
     "untried": "not tried",
+    "waived": "waived",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """One claim's line on the banner. word: for the mark; text: kind of evidence and figures."""
+    """One claim's line on the banner. word: for the mark; text: kind of evidence and figures.
+
+    leaf: the record of its evidence, None without any. A claim with a waiver in force is marked
+    as waived, whatever its evidence says.
+    """
 
     claim: Promised
     mark: Mark
     word: str
     text: str
+    leaf: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +62,12 @@ def outcome_of(story: Story, *, incomplete: bool) -> Outcome:
     policy = attempt.policy if attempt is not None else _last_policy(story)
     verdicts = tuple(_verdict(story, claim, attempt) for claim in story.claims.values())
     headline = "CERTIFIED" if certified else "WITHDRAWN" if story.withdrawn else "NOT CERTIFIED"
-    observed = [item.claim.id for item in verdicts if item.mark == "observed"]
+    observed = [item for item in verdicts if item.mark == "observed"]
+    waived = [item for item in verdicts if item.mark == "waived"]
     if certified and observed:
         headline += " except invariants, observed"
+    if waived:
+        headline += f", {counted(len(waived), 'claim')} waived"
     if incomplete:
         headline += ", from an incomplete log"
     detail = _released(story, attempt) if certified else _withheld(story)
@@ -130,7 +139,13 @@ def _verdict(story: Story, claim: Promised, attempt: Attempt | None) -> ClaimVer
     else:
         mark, text = _estimated(claim, shown)
     word = "proved" if shown is not None and shown.kind == "proved" else WORD[mark]
-    return ClaimVerdict(claim, mark, word, text)
+    leaf = None if shown is None else shown.index
+    waiver = story.waived.get(claim.id)
+    if waiver is not None:
+        stands = text if text.startswith(word) else f"{word}; {text}"
+        text = f"{waiver.words}. A waiver turns no verdict, which stays: {stands}"
+        mark, word = "waived", "waived"
+    return ClaimVerdict(claim, mark, word, text, leaf)
 
 
 def _looked(claim: Promised, screen: Screen | None) -> tuple[Mark, str]:

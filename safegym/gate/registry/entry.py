@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from safegym.audit.waivers import Waiver
 from safegym.errors import GateError
 
 Status = Literal["promoted", "withdrawn", "not promoted", "baseline"]
@@ -109,7 +110,8 @@ class PolicyRegistry:
 
     verification: "intact", or "incomplete" where nothing contradicts but something is missing
     (`missing` says what; a run that has not ended is incomplete). rederived: whether every verdict
-    was derived again from the stored traces.
+    was derived again from the stored traces. waivers: gaps that people accepted, as they stand
+    today.
     """
 
     run: Path
@@ -119,6 +121,7 @@ class PolicyRegistry:
     verification: str
     missing: tuple[str, ...]
     rederived: bool
+    waivers: tuple[Waiver, ...] = ()
 
     @property
     def released(self) -> tuple[PolicyEntry, ...]:
@@ -155,6 +158,7 @@ class PolicyRegistry:
             "verification": self.verification,
             "missing": list(self.missing),
             "rederived": self.rederived,
+            "waivers": [waiver.to_json() for waiver in self.waivers],
             "policies": [entry.to_json() for entry in self.policies],
         }
 

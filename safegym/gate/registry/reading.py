@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from safegym.audit.examine import Pinned
 from safegym.audit.sign import PublicKey, keys_for
 from safegym.audit.verify import verify
 from safegym.audit.verify_report import VerifyReport
+from safegym.audit.waivers import waivers_of
 from safegym.errors import AuditError
 from safegym.gate.registry.derive import entries
 from safegym.gate.registry.entry import PolicyRegistry
@@ -31,7 +33,7 @@ def read_registry(
     from safegym.gate.rederive import rederive as derive_again
 
     folder = Path(run)
-    trusted = tuple(keys_for(folder, ()) if keys is None else keys)
+    trusted = keys_for(folder, ()) if keys is None else keys
     report = verify(
         folder, keys=trusted, rederive=derive_again if rederive else None, pinned=pinned
     )
@@ -42,6 +44,13 @@ def read_registry(
             f"{broken.detail}. Nothing that it says of policies counts; see: safegym audit verify "
             f"{folder}",
             step=broken.name,
+        )
+    if report.slice is not None:
+        raise AuditError(
+            f"{folder} is a slice about {report.slice.about}: it cannot show that nothing was "
+            "withdrawn or released since, so no registry is read from it. Ask for the whole "
+            "bundle; what the slice shows: safegym audit verify",
+            step="references",
         )
     return _registry(folder, report, rederived=rederive)
 
@@ -57,4 +66,5 @@ def _registry(folder: Path, report: VerifyReport, *, rederived: bool) -> PolicyR
         verification=report.result,
         missing=report.missing,
         rederived=rederived,
+        waivers=waivers_of(report.records, datetime.now(UTC)),
     )

@@ -6,13 +6,13 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from trail import CLAIMS, SIGNER, Trail, many, policy, whole_run
+from page_reader import Page, pictures
+from trail import CLAIMS, SIGNER, Trail, many, policy
 
 from safegym.audit.bundle import export
 from safegym.audit.log import AuditLog
@@ -25,71 +25,6 @@ from safegym.gate.plan import GatePlan
 from safegym.gate.rederive import rederive
 from safegym.gate.registration import obligation_json
 from safegym.scenario.registry import find
-
-VOID = {"meta", "br", "link", "img", "hr", "input"}
-INLINE = {"b", "a", "code", "span"}
-ALLOWED = {
-    *("html", "head", "meta", "title", "style", "body", "header", "main", "section", "article"),
-    *("h1", "h2", "h3", "h4", "p", "dl", "dt", "dd", "div", "ul", "li", "b", "a", "code", "pre"),
-    *("span", "br", "table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption"),
-    *("svg", "desc", "path", "line", "rect", "text"),
-}
-
-
-class Page(HTMLParser):
-    """Checks nesting, tags and attributes while it reads, and keeps the text."""
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.seen: set[str] = set()
-        self.words: list[str] = []
-        self.ids: list[str] = []
-        self.feed(page.decode("utf-8"))
-        self.close()
-        assert not self.open, self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in ALLOWED, tag
-        self.seen.add(tag)
-        for name, value in attrs:
-            assert not name.startswith("on"), (tag, name)
-            assert name not in ("src", "srcset", "action", "style"), (tag, name)
-            assert name != "href" or (value or "").startswith("#"), value
-            if name == "id":
-                self.ids.append(value or "")
-        if tag in VOID:
-            self.words.append(" ")
-        else:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-        if tag not in INLINE:
-            self.words.append(" ")
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        words = " ".join("".join(self.words).split())
-        return words.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def pictures(page: bytes) -> list[ElementTree.Element]:
-    found = re.findall(r"<svg xmlns=.*?</svg>", page.decode("utf-8"), re.DOTALL)
-    return [ElementTree.fromstring(svg) for svg in found]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return whole_run(tmp_path_factory.mktemp("trail") / "run")
-
-
-@pytest.fixture(scope="module")
-def page(run: Path) -> bytes:
-    return render_report(run)
 
 
 def started(folder: Path, **options: Any) -> Trail:
@@ -123,7 +58,7 @@ def test_the_page_is_well_formed_and_asks_nothing_of_script_or_network(page: byt
 
 def test_every_picture_is_xml_with_a_title_and_a_description(page: bytes) -> None:
     drawn = pictures(page)
-    assert len(drawn) == 2 + 3 * len(CLAIMS)
+    assert len(drawn) == 3 + 3 * len(CLAIMS)
     name = "{http://www.w3.org/2000/svg}"
     for svg in drawn:
         title, desc = svg.find(f"{name}title"), svg.find(f"{name}desc")
@@ -290,7 +225,7 @@ def test_waivers_and_undecided_surplus_episodes_are_gaps(tmp_path: Path) -> None
     trail.freeze(policy("x"), 1)
     trail.attempt(policy("x"), 1)
     text = Page(render_report(trail.close())).text
-    assert "drone.tilt A. Person rig only 2025-12-31 expired before the log's last record" in text
+    assert "drone.tilt A. Person rig only 2025-12-31 expired: it counts no more" in text
     assert "surplus episodes 7 episodes ran beyond the deciding one" in text
 
 

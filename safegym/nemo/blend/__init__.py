@@ -1,0 +1,1 @@
+"""Blends: parts mixed by ratio, filled, ordered by pass rate, sampled, split and checked."""

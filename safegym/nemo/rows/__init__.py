@@ -1,0 +1,1 @@
+"""Rows: tasks as JSON lines, in the three forms that NeMo Gym reads."""
