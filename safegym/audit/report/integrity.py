@@ -27,7 +27,8 @@ class Integrity:
     """The integrity box. trusted: the signatures were checked with keys that the caller trusts.
 
     derived: verdicts and evidence were derived again. missing, warnings: in words. uncovered: files
-    that no record names. checkpoint: size and root of the last signed one.
+    that no record names. signed: who signed what: the run's key, and trusted
+    cosignatures, reviews and time stamps.
     """
 
     run: str
@@ -42,6 +43,7 @@ class Integrity:
     uncovered: tuple[str, ...]
     checkpoints: int
     command: str
+    signed: tuple[str, ...] = ()
 
 
 class UntrustedLog(AuditError):
@@ -92,6 +94,7 @@ def examine(
         uncovered=tuple(_uncovered(place, out, report)),
         checkpoints=len(report.checkpoints),
         command=verify_command(place),
+        signed=next((step.details for step in report.steps if step.name == "signatures"), ()),
     )
     return report, box
 

@@ -105,6 +105,7 @@ def _data(found: Drawing) -> dict[str, Any]:
             "trusted": box.trusted,
             "derived": box.derived,
             "missing": list(box.missing),
+            "signed": "; ".join(box.signed[:20]),
             "steps": [list(step) for step in box.steps],
         },
         "gaps": [[gap.name, gap.detail] for gap in gaps.gaps_of(story, box, drawn.unread)],

@@ -325,8 +325,9 @@ class _Reader:
 
     def _review(self, record: AuditRecord, payload: dict[str, Any]) -> None:
         self.story.notes.append(
-            f"{payload['who']} reviewed the log up to record {payload['covers']['size'] - 1}: "
-            f"{payload['statement']}"
+            f"record {record.index} says that {payload['who']} reviewed records 0 to "
+            f"{payload['covers']['size'] - 1}: {payload['statement']} (whose key signed that, and "
+            "whether it counts, stands under integrity and warnings)"
         )
 
 

@@ -172,8 +172,10 @@ def _lens(x: float, y: float, r: float) -> str:
 
 
 def _circle(x: float, y: float, r: float) -> str:
-    arc = f"a{pixel(r)} {pixel(r)} 0 1 0"
-    return f"M{pixel(x - r)} {pixel(y)}{arc} {pixel(2 * r)} 0{arc} {pixel(-2 * r)} 0z"
+    """Four quarters: a half circle's arc is ambiguous once its end is rounded."""
+    ends = ((r, -r), (r, r), (-r, r), (-r, -r))
+    arcs = "".join(f"a{pixel(r)} {pixel(r)} 0 0 1 {pixel(dx)} {pixel(dy)}" for dx, dy in ends)
+    return f"M{pixel(x - r)} {pixel(y)}{arcs}z"
 
 
 def _triangle(x: float, y: float, r: float) -> str:
