@@ -52,6 +52,10 @@ class RunFolderError(SafegymError, OSError):
     """A run folder is in use, unwritable, or not a run folder."""
 
 
+class BlendError(SafegymError, ValueError):
+    """Rows of training tasks, or a blend of them, are malformed or do not add up."""
+
+
 class AuditError(SafegymError):
     """A log or bundle cannot be written, or does not verify.
 

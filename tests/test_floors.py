@@ -33,6 +33,7 @@ FLOOR = {
 """A module may import only parts on lower floors, and its own part."""
 
 FENCES = {
+    "httpx": ("safegym/policy/llm/",),
     "rfc3161_client": ("safegym/audit/stamps", "safegym/audit/stamping"),
     "starlette": ("safegym/audit/live/",),
     "uvicorn": ("safegym/audit/live/",),

@@ -27,7 +27,7 @@ from safegym.cli import (
     train,
 )
 from safegym.cli.console import Exit, err, print_json, shown
-from safegym.errors import SafegymError
+from safegym.errors import PolicyUnavailableError, SafegymError
 from safegym.version import __version__
 
 SIGINT_STATUS = 130
@@ -106,6 +106,8 @@ def run(words: Sequence[str], *, debug: bool = False) -> int:
         raise
     except (KeyboardInterrupt, typer.Abort):
         status = SIGINT_STATUS
+    except PolicyUnavailableError as error:  # what had begun can go on later
+        return _failed(type(error).__name__, str(error), Exit.INCONCLUSIVE, as_json)
     except Exception as error:
         if debug:
             traceback.print_exc()

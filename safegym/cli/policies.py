@@ -8,8 +8,11 @@ from safegym.scenario.spec import ScenarioSpec
 
 OPTION_HELP = (
     "good, bad:CLAIM or a baseline's name (scripted policies of the scenario), a frozen policy "
-    "folder, a tree's .json file, or an SB3 .zip with --trust-pickle."
+    "folder, a tree's .json file, an SB3 .zip with --trust-pickle, or llm:FILE.toml for a language "
+    "model."
 )
+LLM = "llm:"
+"""How the name of a language model's file begins."""
 
 
 def load(
@@ -24,6 +27,8 @@ def load(
     maker = ready.get(name)
     if maker is not None:
         return maker()
+    if name.startswith(LLM):
+        return language_model(name.removeprefix(LLM), spec)
     path = Path(name)
     if path.exists():
         if path.suffix == ".zip":
@@ -38,3 +43,22 @@ def load(
         f"There is no policy {name!r}: it is neither a file nor a ready policy of {spec.name} "
         f"(ready: {known})."
     )
+
+
+def language_model(file: str, spec: ScenarioSpec) -> Policy:
+    """The language model that a TOML file describes, told of this scenario; shielded if it says so.
+
+    Raises PolicyError for a file that says something else, or a backup that the scenario has not.
+    """
+    from safegym.policy.llm.file import read_llm_file
+    from safegym.scenario.brief import brief_of
+
+    told = read_llm_file(file)
+    brief = brief_of(spec, observation=told.observation, action=told.action, about=told.about)
+    policy = told.policy(brief)
+    if told.shield is None:
+        return policy
+    from safegym.check.lookahead import LookaheadPolicy
+
+    backup = load(told.shield.backup, spec)
+    return LookaheadPolicy(policy, spec, backup=backup, steps=told.shield.steps)

@@ -155,7 +155,8 @@ class Certifier:
         self, policy: Policy, run: Run, book: EpisodeBook, outcome: Outcome
     ) -> tuple[Evidence, ...]:
         weights = stratum_weights(self.setting.plan)
-        basis = Basis(self.setting.assumptions(policy), book.root, versions(), weights)
+        assumptions = self.setting.assumptions(policy, book.reported)
+        basis = Basis(assumptions, book.root, versions(), weights)
         return gather(run.tally, basis, outcome)
 
     def _seeds(self, digest: str, attempt: int, fresh: bool) -> Callable[[int], int]:

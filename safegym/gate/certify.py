@@ -94,7 +94,7 @@ def certify_setting(
 
     trained: seeds that the policy has seen while it was made, which may not certify it.
     """
-    refuse_unfrozen(policy)
+    refuse_unfrozen(policy, sampled=True)
     setting.rehearse(policy)
     ledger = AttemptLedger(setting.spec.digest, setting.claims_digest)
     refuse_hopeless(setting, attempt_number(ledger, policy.card.digest, setting))
@@ -102,7 +102,7 @@ def certify_setting(
         return Certifier(setting, ledger, listener=listener, trained=trained).attempt(policy)
     with AuditLog.create(out) as log:
         register(log, setting)
-        record_frozen(log, policy, 0)
+        record_frozen(log, policy, 0, sampled=True)
         traces = log.folder / "traces"
         attempt = Certifier(setting, ledger, log, traces, listener, trained).attempt(policy)
         log_decision(log, attempt)

@@ -21,8 +21,12 @@ class Savable(Protocol):
         ...
 
 
-def refuse_unfrozen(policy: Policy) -> None:
-    """Raise PolicyError if the policy's digest does not fix its behaviour."""
+def refuse_unfrozen(policy: Policy, *, sampled: bool = False) -> None:
+    """Raise PolicyError if the policy's digest does not fix its behaviour.
+
+    sampled: accept one that draws its actions, if it draws them from each episode's seed: it is
+    judged as sampled, and its evidence says so.
+    """
     card = policy.card
     moving = moving_normaliser(policy)
     if moving:
@@ -38,7 +42,8 @@ def refuse_unfrozen(policy: Policy) -> None:
             "safegym cannot digest, so no evidence could name it. Freeze it "
             "(safegym.freeze(model)), or wrap a function: safegym.ScriptedPolicy(name, function)."
         )
-    if card.mode != "deterministic":
+    drawn = sampled and card.mode == "sampled" and hasattr(policy, "begin")
+    if card.mode != "deterministic" and not drawn:
         raise PolicyError(
             f"Policy {card.name} acts in {card.mode} mode; the gate judges deterministic policies. "
             "Freeze it with deterministic actions."
@@ -62,12 +67,15 @@ def policy_folder(run: Path, digest: str) -> Path:
     return run / FOLDER / digest.partition(":")[2][:16]
 
 
-def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> AuditRecord:
+def record_frozen(
+    log: AuditLog, policy: Policy, epoch: int, *, sampled: bool = False
+) -> AuditRecord:
     """Keep the policy's files in the run folder and append policy_frozen; returns the record.
 
-    Scripted policies have no files: their code is named by the digest alone.
+    sampled: as for `refuse_unfrozen`. Scripted policies have no files: their code is named by the
+    digest alone.
     """
-    refuse_unfrozen(policy)
+    refuse_unfrozen(policy, sampled=sampled)
     card = policy.card
     folder = policy_folder(log.folder, card.digest)
     if isinstance(policy, Savable) and not folder.exists():
@@ -84,6 +92,7 @@ def record_frozen(log: AuditLog, policy: Policy, epoch: int) -> AuditRecord:
             "kind": card.kind,
             "mode": card.mode,
             "width": card.width,
+            **({"assumptions": list(card.assumptions)} if card.assumptions else {}),
         },
     )
 

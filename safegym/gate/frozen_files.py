@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from safegym.policy.declared import FILE as DECLARED
+from safegym.policy.declared import KINDS, declared_digest
 from safegym.policy.stored import DOCUMENT, WEIGHTS, stored_digest
 from safegym.policy.tree import FILE, TreePolicy
 
@@ -18,11 +20,17 @@ def misfiled(folder: Path, payload: Mapping[str, Any]) -> Iterator[tuple[str, bo
         return
     paths = [folder / entry["artifact"] for entry in payload["files"]]
     kept = {path.name: path for path in paths if path.is_file()}
+    declared = payload.get("kind") in KINDS
     wanted = {FILE} if payload.get("kind") == "tree" else {DOCUMENT, WEIGHTS}
+    wanted = {DECLARED} if declared else wanted
     if not wanted <= set(kept):
         yield "the frozen policy's files are missing", True
         return
-    found = _digest(kept, int(payload["width"]))
+    found = (
+        declared_digest(kept[DECLARED].read_bytes())
+        if declared
+        else _digest(kept, int(payload["width"]))
+    )
     if found != payload["policy"]:
         yield f"the policy's files give {found}, logged {payload['policy']}", False
 

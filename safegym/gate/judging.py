@@ -1,5 +1,6 @@
 """Judging the traces of a campaign and keeping what the audit trail needs of them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from safegym.audit.log import AuditLog
 from safegym.digest import digest_json
 from safegym.formula.claim import Claim
+from safegym.gate.assumed import reported
 from safegym.gate.counterexample import Origin
 from safegym.gate.reading import Finding, Reading, find, finding_json, number, verdict_json
 from safegym.trace.model import Trace
@@ -79,7 +81,7 @@ class EpisodeBook:
 
     log None keeps digests only (a certification without a run folder). stem: of the shards' file
     names. subject: fields that every record of this book carries. references: claim id -> the
-    verdict records written so far.
+    verdict records written so far. reported: what the policy reported in the episodes.
     """
 
     log: AuditLog | None
@@ -91,10 +93,12 @@ class EpisodeBook:
     digests: list[str] = field(default_factory=list[str])
     references: dict[str, list[Reference]] = field(default_factory=dict[str, list[Reference]])
     shards: int = 0
+    reported: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, judged: Judged) -> None:
         """Take the next episode in index order."""
         self.digests.append(judged.trace.digest)
+        self.reported.update(reported((judged.trace,)))
         if self.log is None:
             return
         self.pending.append(judged)

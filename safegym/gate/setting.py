@@ -10,7 +10,7 @@ from safegym.check.tail import tail_of
 from safegym.digest import digest_json
 from safegym.errors import GateError, ScenarioError
 from safegym.formula.claim import Claim, set_digest
-from safegym.gate.assumed import SIGNAL, assumed
+from safegym.gate.assumed import SIGNAL, assumed, reported_line
 from safegym.gate.judging import Judged, judge_all
 from safegym.gate.obligation import Obligation, obligations
 from safegym.gate.plan import Gate, GatePlan
@@ -148,8 +148,13 @@ class Setting:
                 "name it. Start again."
             )
 
-    def assumptions(self, policy: Policy) -> tuple[str, ...]:
-        """What every figure of this setting rests on."""
+    def assumptions(
+        self, policy: Policy, counts: Mapping[str, int] | None = None
+    ) -> tuple[str, ...]:
+        """What every figure of this setting rests on.
+
+        counts: what the policy reported in the episodes (`assumed.reported`).
+        """
         spec, card = self.spec, policy.card
         scenario = {
             "name": spec.name,
@@ -158,10 +163,14 @@ class Setting:
             "dt": str(spec.clock.dt),
             "tail": self.tail,
         }
-        frozen = {"policy": card.digest, "mode": card.mode, "width": card.width}
+        frozen = {
+            **{"policy": card.digest, "mode": card.mode, "width": card.width},
+            "assumptions": card.assumptions,
+        }
         converted = conversions(spec, self.claims)
         return (
             *assumed(scenario, frozen, self.plan.strata),
+            *reported_line(counts or {}),
             *(f"{SIGNAL}{made}" for made in converted),
         )
 

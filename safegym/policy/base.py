@@ -26,6 +26,8 @@ class PolicyCard:
     "unknown:<type>" for an object that came from elsewhere (kind "foreign"). Evidence needs a
     known digest. kind: "scripted", "sb3", "foreign", ... mode: "deterministic" or "sampled".
     width: rows per call of `act`; 1 for a policy that only ever sees the rows in use.
+    assumptions: what evidence on it rests on besides the digest, a line each, such as weights that
+    no digest reaches.
     """
 
     name: str
@@ -34,6 +36,7 @@ class PolicyCard:
     mode: str = "deterministic"
     width: int = WIDTH
     details: Mapping[str, str] = field(default_factory=dict[str, str])
+    assumptions: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -54,6 +57,11 @@ class Policy(Protocol):
     environment's before a run. One that draws its actions (mode "sampled") also has
     `begin(row, seed)`, called when an episode begins in a row, and draws that row's actions from a
     generator of this seed.
+
+    A policy may also have `notes(row) -> ((kind, detail), ...)`: what happened in a row in the last
+    `act`, which becomes events of the trace, at the sample that was acted on. Kinds begin with
+    "policy."; the detail of "policy.failed" says why a row has no action. And one may have
+    `given(row, options)`, called before `begin`: what reset is given besides the seed.
     """
 
     @property

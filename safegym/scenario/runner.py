@@ -1,6 +1,6 @@
 """Many copies of one environment under one policy, a padded batch of inference a step."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from safegym.errors import PolicyError, ScenarioError
+from safegym.errors import PolicyError, PolicyUnavailableError, ScenarioError
 from safegym.policy.base import Policy
 from safegym.scenario.fitting import action_check, check_first, check_mode, check_spaces
 from safegym.scenario.hands import Hands
@@ -18,7 +18,7 @@ from safegym.scenario.pulse import Pulse
 from safegym.scenario.spec import Environment
 from safegym.trace.model import Trace
 from safegym.trace.reading import check_shape
-from safegym.trace.record import FAILURES, Recorder
+from safegym.trace.record import FAILURES, Recorder, speakable
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ class Runner:
         self._before: dict[int, Trace | None] = {}
         self._ended: list[Finished] = []
         self._memory = Memory(policy)
+        self._notes: Callable[[int], Iterable[tuple[str, str]]] | None
+        self._notes = getattr(policy, "notes", None)
 
     @property
     def room(self) -> int:
@@ -154,7 +156,7 @@ class Runner:
         self._before[slot] = stage.recorder.trace
         if not self._policy_begins(slot, task):
             return
-        if stage.env is stage.recorder and self.pulse is None:
+        if stage.env is stage.recorder and self.pulse is None and self._notes is None:
             self._hands.take(slot, stage.recorder)
 
     def _policy_begins(self, slot: int, task: Task) -> bool:
@@ -162,7 +164,10 @@ class Runner:
         begin = getattr(self._policy, "begin", None)
         if begin is None:
             return True
+        given = getattr(self._policy, "given", None)
         try:
+            if given is not None:
+                given(slot, task.options)
             begin(slot, task.seed)
         except FAILURES as error:
             self._ended.append(self._close(slot, _in_policy(error)))
@@ -224,8 +229,11 @@ class Runner:
         """One step of every running episode; returns those that ended, by slot."""
         try:
             actions, fits = self._act()
+        except PolicyUnavailableError:
+            raise
         except FAILURES as error:
             return self._isolate(error)
+        failed = {} if self._notes is None else self._record_notes(self._notes)
         slots = list(self._tasks)
         rows = list(range(len(slots))) if self._compact else slots
         finished: list[Finished] = []
@@ -233,7 +241,7 @@ class Runner:
             for row, slot in zip(rows, slots, strict=True):
                 if not fits[row]:
                     reason = f"the policy's action {actions[row]} is outside the space"
-                    finished.append(self._close(slot, reason))
+                    finished.append(self._close(slot, failed.get(slot, reason)))
         if self._hands.hold(self._tasks):
             if self._compact:
                 actions = self._spread(actions, slots)
@@ -247,6 +255,16 @@ class Runner:
             if slot in self._tasks:
                 finished.extend(self._step(slot, taken[row]))
         return finished
+
+    def _record_notes(self, notes: Callable[[int], Iterable[tuple[str, str]]]) -> dict[int, str]:
+        """Puts what the policy reports into the traces; returns why it has no action, by slot."""
+        failed: dict[int, str] = {}
+        for slot in self._tasks:
+            for kind, detail in notes(slot):
+                self._stages[slot].recorder.note(kind, speakable(detail))
+                if kind == "policy.failed":
+                    failed[slot] = f"the policy did not act: {detail}"
+        return failed
 
     def _spread(self, actions: Any, slots: list[int]) -> Any:
         """Actions of the running rows, each at its slot."""
