@@ -10,7 +10,7 @@ from safegym.audit.basis import Leaf, basis_fault, leaf_of
 from safegym.audit.bundle_file import claims_text
 from safegym.audit.examine import Examination, Finding
 from safegym.audit.record import AuditRecord
-from safegym.audit.references import LeafIndex, named_artifacts
+from safegym.audit.references import LeafIndex, LiveLeaves, named_artifacts
 from safegym.digest import PREFIX
 from safegym.errors import AuditError
 
@@ -69,11 +69,12 @@ def _self_described(examined: Examination) -> Iterator[Finding]:
 
 def superseded_indices(records: Iterable[AuditRecord]) -> frozenset[int]:
     """Indices that resumptions set aside."""
-    gone = set[int]()
+    live = LiveLeaves()
     for record in records:
         if record.kind == "run_resumed":
-            gone.update(range(record.payload["from"]["size"], record.index))
-    return frozenset(gone)
+            live.cut(record.payload["from"]["size"])
+        live.add(record.index)
+    return live.superseded
 
 
 Wanted = dict[str, tuple[int, dict[str, Any]]]

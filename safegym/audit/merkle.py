@@ -54,7 +54,7 @@ def root(leaves: Sequence[bytes]) -> bytes:
     return frontier.root()
 
 
-def _split(size: int) -> int:
+def split(size: int) -> int:
     """Largest power of two below `size` (size >= 2)."""
     return 1 << ((size - 1).bit_length() - 1)
 
@@ -65,7 +65,7 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
         raise IndexError(f"Leaf {index} is outside a tree of {len(leaves)} leaves.")
     if len(leaves) == 1:
         return []
-    cut = _split(len(leaves))
+    cut = split(len(leaves))
     if index < cut:
         return [*inclusion_proof(leaves[:cut], index), root(leaves[cut:])]
     return [*inclusion_proof(leaves[cut:], index - cut), root(leaves[:cut])]
@@ -101,7 +101,7 @@ def consistency_proof(leaves: Sequence[bytes], first: int) -> list[bytes]:
 def _subproof(leaves: Sequence[bytes], first: int, *, whole: bool) -> list[bytes]:
     if first == len(leaves):
         return [] if whole else [root(leaves)]
-    cut = _split(len(leaves))
+    cut = split(len(leaves))
     if first <= cut:
         return [*_subproof(leaves[:cut], first, whole=whole), root(leaves[cut:])]
     return [*_subproof(leaves[cut:], first - cut, whole=False), root(leaves[:cut])]

@@ -5,7 +5,7 @@ Source: RFC 6962, sections 2.1.1 and 2.1.2; the proofs are those of `merkle`, wh
 
 from collections.abc import Sequence
 
-from safegym.audit.merkle import EMPTY_ROOT, node_hash
+from safegym.audit.merkle import EMPTY_ROOT, node_hash, split
 
 
 class ProofTree:
@@ -25,7 +25,7 @@ class ProofTree:
             raise IndexError(f"Leaf {index} is outside a tree of {size} leaves.")
         path, low, high = list[bytes](), 0, size
         while high - low > 1:
-            cut = low + _split(high - low)
+            cut = low + split(high - low)
             if index < cut:
                 path.append(self._root(cut, high))
                 high = cut
@@ -40,7 +40,7 @@ class ProofTree:
             raise IndexError(f"No prefix of {first} leaves in a tree of {size} leaves.")
         path, low, high = list[bytes](), 0, size
         while first != high:
-            cut = low + _split(high - low)
+            cut = low + split(high - low)
             if first <= cut:
                 path.append(self._root(cut, high))
                 high = cut
@@ -56,12 +56,7 @@ class ProofTree:
             return self._leaves[low]
         known = self._roots.get((low, high))
         if known is None:
-            cut = low + _split(high - low)
+            cut = low + split(high - low)
             known = node_hash(self._root(low, cut), self._root(cut, high))
             self._roots[low, high] = known
         return known
-
-
-def _split(size: int) -> int:
-    """Largest power of two below `size` (size >= 2)."""
-    return 1 << ((size - 1).bit_length() - 1)

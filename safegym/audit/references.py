@@ -40,12 +40,14 @@ def named_artifacts(payload: Any) -> Iterator[dict[str, Any]]:
             yield from named_artifacts(item)
 
 
-class LeafIndex:
-    """The latest live leaf of each name, kept while records arrive in order."""
+class LiveLeaves:
+    """The leaves in force, kept while records arrive in order.
+
+    Each leaf is set aside at most once, so that many resumptions cost no more than one.
+    """
 
     def __init__(self) -> None:
-        self._names: list[Name] = []
-        self._latest: dict[Name, int] = {}
+        self._live: list[int] = []
         self._superseded: set[int] = set()
 
     @property
@@ -53,28 +55,57 @@ class LeafIndex:
         """Indices of records that a later resumption set aside."""
         return frozenset(self._superseded)
 
+    def is_superseded(self, index: int) -> bool:
+        """Whether a resumption set this leaf aside."""
+        return index in self._superseded
+
+    def add(self, index: int) -> None:
+        """Take in the next record's index."""
+        self._live.append(index)
+
+    def cut(self, size: int) -> list[int]:
+        """Set aside the live leaves from `size` on; returns them, the latest first."""
+        gone = list[int]()
+        while self._live and self._live[-1] >= size:
+            gone.append(self._live.pop())
+        self._superseded.update(gone)
+        return gone
+
+
+class LeafIndex:
+    """The latest live leaf of each name, kept while records arrive in order."""
+
+    def __init__(self) -> None:
+        self._names: list[Name] = []
+        self._leaves: dict[Name, list[int]] = {}
+        self._live = LiveLeaves()
+
+    @property
+    def superseded(self) -> frozenset[int]:
+        """Indices of records that a later resumption set aside."""
+        return self._live.superseded
+
     def resolve(self, payload: Any) -> tuple[int, ...]:
         """Return the leaves that a payload names, ascending. Raises AuditError if one lacks."""
         found = set[int]()
         for reference in named_records(payload):
-            leaf = self._latest.get((reference["kind"], reference["record"]))
-            if leaf is None:
+            leaves = self._leaves.get((reference["kind"], reference["record"]))
+            if not leaves:
                 raise AuditError(
                     f"It rests on a {reference['kind']} record with payload "
                     f"{reference['record']}, but no live record before it has that kind and "
                     "payload.",
                     step="references",
                 )
-            found.add(leaf)
+            found.add(leaves[-1])
         return tuple(sorted(found))
 
     def add(self, kind: str, payload_digest: str, payload: Any) -> None:
         """Take in the next record. A run_resumed sets aside what came after its checkpoint."""
         index = len(self._names)
         if kind == "run_resumed":
-            self._superseded.update(range(payload["from"]["size"], index))
-            self._latest = {
-                name: leaf for leaf, name in enumerate(self._names) if leaf not in self._superseded
-            }
+            for leaf in self._live.cut(payload["from"]["size"]):
+                self._leaves[self._names[leaf]].pop()
         self._names.append((kind, payload_digest))
-        self._latest[(kind, payload_digest)] = index
+        self._leaves.setdefault((kind, payload_digest), []).append(index)
+        self._live.add(index)

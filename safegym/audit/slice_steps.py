@@ -11,7 +11,7 @@ from safegym.audit.examine import Examination, Finding
 from safegym.audit.merkle import check_consistency, check_inclusion
 from safegym.audit.note import origin_of
 from safegym.audit.record import FIRST_PREVIOUS, AuditRecord, leaf_bytes
-from safegym.audit.references import named_records
+from safegym.audit.references import LiveLeaves, named_records
 from safegym.audit.slice_file import Slice
 from safegym.audit.slicing import chosen
 from safegym.errors import AuditError
@@ -146,16 +146,17 @@ def references(examined: Examination) -> Iterator[Finding]:
     What the slice is about is unsigned, so the records about it are chosen again.
     """
     names = {r.index: (r.kind, r.payload_digest) for r in examined.records}
-    before, gone = dict[int, Leaf](), set[int]()
+    before, live = dict[int, Leaf](), LiveLeaves()
     for record in examined.records:
         if record.kind == "run_resumed":
-            gone.update(range(record.payload["from"]["size"], record.index))
-        wrong = _named_fault(record, names, before, gone)
+            live.cut(record.payload["from"]["size"])
+        wrong = _named_fault(record, names, before, live)
         wrong = wrong or basis_fault(record.kind, record.payload, record.leaves, before)
         if wrong is not None:
             raise AuditError(f"Record {record.index} ({record.kind}): {wrong}.", step="references")
         before[record.index] = leaf_of(record.kind, record.payload, record.leaves)
-    examined.superseded = frozenset(gone)
+        live.add(record.index)
+    examined.superseded = live.superseded
     check_policy(examined)
     about = _of(examined).about
     if chosen(examined.records, about) != [record.index for record in examined.records]:
@@ -164,12 +165,23 @@ def references(examined: Examination) -> Iterator[Finding]:
             "slice about that.",
             step="references",
         )
-    if gone & set(names):
-        yield Finding("warning", f"Resumptions set aside {len(gone)} records of the log.")
+    if live.superseded:
+        aside = _set_aside(examined.records)
+        yield Finding("warning", f"Resumptions set aside {aside} records of the log.")
+
+
+def _set_aside(records: list[AuditRecord]) -> int:
+    """How many records of the log its resumptions set aside, each counted once."""
+    total, end = 0, 0
+    resumed = [r for r in records if r.kind == "run_resumed"]
+    for start, stop in sorted((r.payload["from"]["size"], r.index) for r in resumed):
+        total += max(stop - max(start, end), 0)
+        end = max(end, stop)
+    return total
 
 
 def _named_fault(
-    record: AuditRecord, names: dict[int, tuple[str, str]], before: dict[int, Any], gone: set[int]
+    record: AuditRecord, names: dict[int, tuple[str, str]], before: dict[int, Any], live: LiveLeaves
 ) -> str | None:
     named = {(entry["kind"], entry["record"]) for entry in named_records(record.payload)}
     absent = [leaf for leaf in record.leaves if leaf not in before]
@@ -177,7 +189,7 @@ def _named_fault(
         return f"it rests on record {absent[0]}, which the slice does not have before it"
     if {names[leaf] for leaf in record.leaves} != named or len(record.leaves) != len(named):
         return "it lists other leaves than its payload names"
-    dead = [leaf for leaf in record.leaves if leaf in gone]
+    dead = [leaf for leaf in record.leaves if live.is_superseded(leaf)]
     return f"it rests on record {dead[0]}, which a resumption set aside" if dead else None
 
 

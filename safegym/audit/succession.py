@@ -6,7 +6,7 @@ signs an in-toto Statement that names the new one. Whoever trusts the old key ca
 
 import base64
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,9 +89,12 @@ def read_successions(path: str | os.PathLike[str]) -> tuple[bytes, ...]:
     return tuple(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1])
 
 
-def follow(lines: Iterable[bytes], trusted: Sequence[PublicKey]) -> tuple[Succession, ...]:
+def follow(
+    lines: Iterable[bytes], trusted: Sequence[PublicKey], revoked: Container[str] = ()
+) -> tuple[Succession, ...]:
     """The rotations that lead on from trusted keys, in order; each signed by the key before.
 
+    revoked: fingerprints of keys that vouch for none, also where a trusted key leads to them.
     Lines by other keys lead nowhere and are passed over. Raises AuditError (step "signatures") for
     a line that names a trusted key and is not signed by it.
     """
@@ -101,7 +104,7 @@ def follow(lines: Iterable[bytes], trusted: Sequence[PublicKey]) -> tuple[Succes
         what = f"Succession {number}"
         envelope = read_line(line, what=what)
         old = known.get(envelope.key)
-        if old is None:
+        if old is None or old.keyid in revoked:
             continue
         if not signed_by(old, envelope.signature, envelope.signed_bytes()):
             raise AuditError(f"{what} does not match its signature.", step="signatures")

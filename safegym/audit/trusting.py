@@ -41,7 +41,8 @@ def trust_successor(
     """
     key, trust = read_key(path), read_trust()
     known = [e.key for e in trust.keys if e.purpose == "log" and e.revocation is None]
-    found = {s.new.keyid: s for s in follow(read_successions(succession), known)}
+    revoked = {e.key.keyid for e in trust.keys if e.revocation is not None}
+    found = {s.new.keyid: s for s in follow(read_successions(succession), known, revoked)}
     if key.keyid not in found:
         raise AuditError(
             f"No key that you trust signed {key.keyid[:16]}... in {succession}. Trust it by name "

@@ -18,6 +18,7 @@ from safegym.audit.read import read_log
 from safegym.audit.record import AuditRecord
 from safegym.audit.schema import DATE
 from safegym.audit.sign import Signer
+from safegym.audit.trust_file import read_stamp, stamp
 from safegym.errors import AuditError
 
 State = Literal["in force", "expired", "replaced"]
@@ -73,7 +74,7 @@ def expires(expiry: str) -> datetime:
 
     Raises ValueError for a date that no calendar has.
     """
-    when = datetime.fromisoformat(expiry.removesuffix("Z")).replace(tzinfo=UTC)
+    when = read_stamp(expiry)
     return when if "T" in expiry else when + timedelta(days=1)
 
 
@@ -134,7 +135,7 @@ def _expiry(until: str, at: datetime, earlier: Waiver | None) -> str:
     if until == "now":
         if earlier is None:
             raise AuditError("No waiver of this claim is in force, so none can end now.")
-        return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return stamp(at)
     try:
         if DATE.match(until) is None:
             raise ValueError(until)

@@ -5,12 +5,22 @@ from typing import Annotated
 
 import typer
 
+from safegym.cli.audit_changed import changed
+from safegym.cli.audit_clauses import clauses
 from safegym.cli.audit_cosign import cosign
+from safegym.cli.audit_gsn import gsn
+from safegym.cli.audit_junit import junit
+from safegym.cli.audit_matrix import matrix
 from safegym.cli.audit_pin import pin as pin_log
+from safegym.cli.audit_rederive import rederive
+from safegym.cli.audit_released import released
 from safegym.cli.audit_remove import remove
 from safegym.cli.audit_sign import sign
+from safegym.cli.audit_statement import statement
 from safegym.cli.audit_timestamp import timestamp
 from safegym.cli.audit_waive import waive
+from safegym.cli.audit_waivers import waivers
+from safegym.cli.audit_worst import worst
 from safegym.cli.console import Exit, out, print_json, shown, working
 
 app = typer.Typer(help="Verify or export an audit trail.", no_args_is_help=True)
@@ -117,3 +127,13 @@ app.command("sign")(sign)
 app.command("cosign")(cosign)
 app.command("timestamp")(timestamp)
 app.command("pin")(pin_log)
+app.command("released")(released)
+app.command("changed")(changed)
+app.command("waivers")(waivers)
+app.command("worst")(worst)
+app.command("rederive")(rederive)
+app.command("statement")(statement)
+app.command("junit")(junit)
+app.command("gsn")(gsn)
+app.command("clauses")(clauses)
+app.command("matrix")(matrix)

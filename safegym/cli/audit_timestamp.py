@@ -110,7 +110,10 @@ def _extract(run: Path, to: Path, *, as_json: bool) -> None:
 
     found = last_stamp(run)
     if found is None:
-        raise AuditError(f"No time stamp lies beside the log of {run}.")
+        raise AuditError(
+            f"No time stamp lies beside the log of {run}. Have one made: safegym audit timestamp "
+            f"{run} --url https://AUTHORITY"
+        )
     token, note = to.with_suffix(".tsr"), to.with_suffix(".txt")
     token.write_bytes(found[0].token)
     note.write_bytes(stamped_bytes(found[1]))

@@ -21,8 +21,13 @@ out = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() e
 err = Console(
     markup=False, highlight=False, stderr=True, width=None if sys.stderr.isatty() else WIDE
 )
-_UNSEEN = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))}
-"""Control characters, which text from outside must not send to a terminal."""
+_TURNING = (0x061C, 0x200B, *range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070))
+_CODES = (*range(32), *range(127, 160), *_TURNING, 0xFEFF, *range(0xE0000, 0xE0080))
+_UNSEEN = {code: "\N{REPLACEMENT CHARACTER}" for code in _CODES}
+"""Characters of control, of direction and without a width, which text from outside must not send
+to a terminal: they let one line read as another."""
+_ESCAPED = {code: json.dumps(chr(code))[1:-1] for code in _CODES if code > 126}
+"""The same as JSON escapes them; those below 32 it escapes itself."""
 del _UNSEEN[ord("\n")], _UNSEEN[ord("\t")]
 
 
@@ -45,7 +50,8 @@ def exit_of(statuses: Iterable[Status]) -> Exit:
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output. Infinities become the strings "inf" and "-inf"."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    print(text.translate(_ESCAPED))
 
 
 def _plain(value: Any) -> Any:
@@ -66,7 +72,7 @@ MARKS = {
 
 
 def shown(text: object) -> str:
-    """Text as a terminal may have it: control characters replaced."""
+    """Text as a terminal may have it: control and direction characters replaced."""
     return str(text).translate(_UNSEEN)
 
 

@@ -75,12 +75,19 @@ def _trial(trial: Trial) -> Table:
         table.add_row(
             shown(count.claim_id),
             count.kind,
-            count.status,
+            _status(count),
             str(count.episodes),
             _counted(count),
             _bound(count),
         )
     return table
+
+
+def _status(count: ClaimCount) -> str:
+    """What was observed shows nothing about a probability, and is not said in its words."""
+    if count.kind != "observed" or count.violations:
+        return count.status
+    return "held in all seen" if not count.undecided else "held where decided"
 
 
 def _counted(count: ClaimCount) -> str:

@@ -195,6 +195,8 @@ def _summary(run: "TrainingRun", report: Path | None) -> dict[str, object]:
 
 
 def _show(run: "TrainingRun", report: Path | None) -> None:
+    from safegym.audit.report.figures import counted
+
     for name, screen in run.baselines.items():
         out.print(_baseline(name, screen.episodes, dict(screen.violations)))
     if run.evidence:
@@ -204,7 +206,7 @@ def _show(run: "TrainingRun", report: Path | None) -> None:
     elif run.status != "interrupted":
         out.print("no certification attempt was made")
     colour = "green" if run.status == "promoted" else "yellow"
-    after = f" after {run.epochs} epochs, {run.steps} steps"
+    after = f" after {counted(run.epochs, 'epoch')}, {run.steps} steps"
     out.print(Text.assemble((run.status, f"bold {colour}"), after))
     for reason in run.reasons:
         out.print(f"  {reason}", soft_wrap=True)

@@ -17,6 +17,8 @@ def misfiled(folder: Path, payload: Mapping[str, Any]) -> Iterator[tuple[str, bo
     that are malformed.
     """
     if payload.get("kind") == "scripted":
+        if payload["files"]:
+            yield "a scripted policy has no files, and this one names some", False
         return
     paths = [folder / entry["artifact"] for entry in payload["files"]]
     kept = {path.name: path for path in paths if path.is_file()}

@@ -12,17 +12,12 @@ from safegym.errors import RunFolderError
 from safegym.formula.claim import Claim
 from safegym.gate.evidence import evidence_json
 from safegym.gate.freezing import record_frozen
-from safegym.gate.proof_recount import ABOUT
+from safegym.gate.proof_posed import region_told
+from safegym.gate.proof_recount import ABOUT, LOGGED
 from safegym.gate.setting import versions
 from safegym.policy.base import Policy
 
 CERTIFICATE = "certificate"
-LOGGED = {
-    "PROVED": "PROVED",
-    "VIOLATED": "VIOLATED",
-    "VIOLATED_WITHIN_TOLERANCE": "UNKNOWN",
-    "UNKNOWN": "UNKNOWN",
-}
 
 
 def proof_folder(folder: str | Path) -> Path:
@@ -67,23 +62,29 @@ def log_proof(
 
 def _asked(proof: Proof, claim: Claim | None) -> dict[str, Any]:
     stated = {} if claim is None else {"claim": claim.to_json()}
-    entry = {"id": proof.claim_id, "text": proof.text, "digest": proof.claim_digest, **stated}
+    entry = {
+        "id": proof.evidence().claim_id,
+        "text": proof.text,
+        "digest": proof.claim_digest,
+        **stated,
+    }
     return {"claims": [entry], "digest": digest_json([proof.claim_digest]), "about": ABOUT}
 
 
 def _answer(
     log: AuditLog, proof: Proof, fields: Mapping[str, int | str], frozen: AuditRecord
 ) -> dict[str, Any]:
-    told = proof.to_json()
+    told, evidence = proof.to_json(), proof.evidence()
     kept = ("standing", "semantics", "region", "shares", "boxes", "reason", "limits", "equivalence")
     return {
-        "claim_id": proof.claim_id,
+        "claim_id": evidence.claim_id,
         "claim_digest": proof.claim_digest,
         "policy": proof.policy_digest,
         "result": LOGGED[proof.result],
-        "method": proof.evidence().method,
+        "method": evidence.method,
         **{name: told[name] for name in kept},
         "fields": dict(fields),
+        "regions": [region_told(each.region) for each in proof.problems],
         "witness": told["witness"],
         "second_opinions": told["second_opinions"],
         "notes": told["notes"],

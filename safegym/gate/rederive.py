@@ -11,6 +11,7 @@ from typing import Any
 
 from safegym.audit.record import AuditRecord
 from safegym.audit.rederive import Mismatch
+from safegym.digest import digest_json
 from safegym.errors import SafegymError
 from safegym.formula.claim import Claim, set_digest
 from safegym.gate.assumed import assumed_fault, reported
@@ -97,6 +98,7 @@ class _Rederivation:
         self._lookout = Lookout()
         self._releases = Releases()
         self._proofs = Proofs()
+        self._judgements: dict[tuple[Key, str], list[str]] = {}
         self._said = Said()
 
     def differences(self, records: Iterable[AuditRecord]) -> Iterator[Mismatch]:
@@ -136,7 +138,7 @@ class _Rederivation:
                     return
 
     def _claims(self, record: AuditRecord) -> Findings:
-        if self._run.claims:
+        if self._run.claims or self._proofs.asked:
             yield "claims are registered a second time", False
         if record.payload.get("about") == ABOUT:
             yield from self._asked(record)
@@ -155,6 +157,8 @@ class _Rederivation:
         """What a proof was asked: its log has no scenario and no plan, and releases nothing."""
         self._proofs.register(record.payload)
         yield from self._proofs.misstated()
+        if digest_json(list(self._proofs.digests)) != record.payload["digest"]:
+            yield "the claims do not give the digest of their set", False
 
     def _proof(self, record: AuditRecord) -> Findings:
         yield from self._proofs.derive(self._folder, record)
@@ -212,6 +216,8 @@ class _Rederivation:
         self._campaigns[key] = Campaign(earlier=earlier)
         self._told[key] = {}
         self._closed.pop(key, None)
+        for item in run.claims:
+            self._judgements.pop((key, item), None)
         expected = {
             **attempt_started(payload, run.obligations, run.plan),
             "claims": run.claims_digest,
@@ -316,6 +322,7 @@ class _Rederivation:
     def _verdicts(self, record: AuditRecord) -> Findings:
         payload = record.payload
         claim, key = self._run.claims[payload["claim_id"]], key_of(payload)
+        self._judgements.setdefault((key, claim.id), []).append(record.payload_digest)
         if claim.digest != payload["claim_digest"]:
             yield "the claim's digest differs from the registered one", False
         yield from _differing(payload, {"scenario": self._run.scenario["digest"]})
@@ -350,6 +357,7 @@ class _Rederivation:
             yield from self._proofs.evidence(payload)
             return
         key = key_of(payload)
+        yield from self._basis(payload, key)
         campaign = self._campaigns.get(key)
         if campaign is None or campaign.holed or payload["claim_id"] not in campaign.judged:
             yield "the verdicts it counts are missing", True
@@ -367,6 +375,18 @@ class _Rederivation:
                 payload, run.obligations, run.plan, repeats=repeats
             )
         yield from _differing(payload, expected)
+
+    def _basis(self, payload: Mapping[str, Any], key: Key) -> Findings:
+        """Evidence is on a registered claim, and rests on every verdict that it counts."""
+        claim = payload["claim_id"]
+        if claim not in self._run.claims:
+            yield f"evidence on {claim}, which is not registered", False
+        if payload.get("scenario", self._run.scenario["digest"]) != self._run.scenario["digest"]:
+            yield "evidence on another scenario than the registered one", False
+        kinds = ("verdict", "measurement")
+        named = {each["record"] for each in payload["rests_on"] if each["kind"] in kinds}
+        if named != set(self._judgements.get((key, claim), ())):
+            yield f"evidence on {claim} rests on other verdicts than those it counts", False
 
     def _attempt_evidence(
         self, payload: Mapping[str, Any], key: Key, *, repeats: bool
@@ -420,6 +440,8 @@ class _Rederivation:
 
     def _promotion(self, policy: str, named: Sequence[Mapping[str, Any]]) -> Findings:
         run = self._run
+        if policy not in self._cards:
+            yield "promoted, but nothing in this log freezes that policy", False
         attempted = [i for i in named if i["attempt"] > 0 and i["policy"] == policy]
         numbers = {item["attempt"] for item in attempted}
         if len(numbers) != 1:

@@ -68,3 +68,25 @@ def test_missing_files_are_incomplete(trail: tuple[Path, tuple[AuditRecord, ...]
     gone = {**record.payload, "files": []}
     (found,) = rederive(folder, [dataclasses.replace(record, payload=gone)])
     assert found.missing
+
+
+def test_a_policy_called_scripted_hides_no_files_behind_its_name(
+    trail: tuple[Path, tuple[AuditRecord, ...]],
+) -> None:
+    """No digest is checked of a scripted policy, whose code is no file."""
+    folder, (record, *_) = trail
+    other = {**record.payload, "kind": "scripted", "policy": "sha256:" + "0" * 64}
+    (found,) = rederive(folder, [dataclasses.replace(record, payload=other)])
+    assert not found.missing
+    assert "scripted policy has no files" in found.detail
+
+
+def test_a_promotion_of_a_policy_that_nothing_froze_is_found(
+    trail: tuple[Path, tuple[AuditRecord, ...]],
+) -> None:
+    folder, (record, *_) = trail
+    told = {"action": "promote", "policy": record.payload["policy"], "reasons": [], "rests_on": []}
+    decision = dataclasses.replace(record, kind="gate_decision", payload=told)
+    words = "nothing in this log freezes that policy"
+    assert any(words in found.detail for found in rederive(folder, [decision]))
+    assert not any(words in found.detail for found in rederive(folder, [record, decision]))

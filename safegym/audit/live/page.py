@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from safegym.audit.live import claim_words
 from safegym.audit.live.follow import Seen
 from safegym.audit.live.lines import line_of
 from safegym.audit.live.telling import told_of
-from safegym.audit.report import figures, wording
+from safegym.audit.report import wording
 from safegym.audit.report.bounds import bound_plot
 from safegym.audit.report.margins import margin_plot
 from safegym.audit.report.model import Promised, Story
 from safegym.audit.report.page import last_campaign
 from safegym.audit.report.reading import read_story
+from safegym.audit.report.templating import PACKAGE, environment
 from safegym.audit.report.timeline import timeline
 from safegym.errors import AuditError
 
@@ -153,30 +154,8 @@ def _rendered(template: str, *, watching: bool = True, **context: Any) -> bytes:
     return text.encode("utf-8")
 
 
-@cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader(
-            [
-                PackageLoader("safegym.audit.live", "templates"),
-                PackageLoader("safegym.audit.report", "templates"),
-            ]
-        ),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    filters: dict[str, Any] = environment.filters
-    filters.update(counted=figures.counted, digest=figures.short_digest, spaced=figures.spaced)
-    return environment
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return figures.visible(value)
-    return value
+    return environment("safegym.audit.live", PACKAGE, keep_trailing_newline=False)
 
 
 @cache

@@ -13,6 +13,7 @@ from safegym.audit.report.figures import (
     spaced,
     stated,
 )
+from safegym.audit.report.labels import Labels, Spot
 from safegym.audit.report.model import Attempt, Looked, Promised, Shown, Story
 from safegym.audit.report.svg import (
     Canvas,
@@ -47,10 +48,16 @@ def bound_plot(name: str, claim: Promised, story: Story) -> Markup:
     canvas = Canvas(name, WIDTH, HEIGHT, title, _describe(claim, len(seen), tried))
     _frame(canvas, up, across, claim, last)
     _shares(canvas, up, across, claim, seen)
-    for x, attempt in attempt_places(tried, across):
+    places = attempt_places(tried, across)
+    early = sum(x < (LEFT + RIGHT) / 2 for x, _ in places)
+    marks = [(across(epoch), _place(up, _share(claim, look))) for epoch, look in seen]
+    marks += [(x, _place(up, _share(claim, item.evidence[claim.id]))) for x, item in places]
+    labels = Labels(canvas, LEFT, WIDTH, marks)
+    _threshold(canvas, labels, up, claim, right=2 * early > len(tried))
+    for x, attempt in places:
         _attempt(canvas, up, x, attempt, claim)
-    early = sum(x < (LEFT + RIGHT) / 2 for x, _ in attempt_places(tried, across))
-    _threshold(canvas, up, claim, right=2 * early > len(tried))
+    for x, attempt in reversed(places):
+        _label(labels, up, x, attempt, claim)
     return canvas.markup()
 
 
@@ -157,13 +164,28 @@ def _attempt(canvas: Canvas, up: Scale, x: float, attempt: Attempt, claim: Promi
     if shown.bound is not None:
         canvas.path(_whisker(x, share, end), f"{style} stroke", tip)
     _mark(canvas, (x, share), shown.status, tip)
+
+
+def _label(labels: Labels, up: Scale, x: float, attempt: Attempt, claim: Promised) -> None:
+    """Limit and episodes; of attempts that stand too close for all, the latest are labelled."""
+    shown = attempt.evidence[claim.id]
+    share = _place(up, _share(claim, shown))
+    end = share if shown.bound is None else up(shown.bound)
     n = f"n={spaced(shown.episodes)}"
     words = n if shown.bound is None else f"{_limit(claim, shown)}, {n}"
+    labels.put(_spots(x, share, end, rising=rising(claim)), words, "value")
+
+
+def _spots(x: float, share: float, end: float, *, rising: bool) -> list[Spot]:
+    """Where a label may stand, the best first: beyond the whisker, then further, then beside."""
+    first = max(min(end, share) - 6 if rising else max(end, share) + 14, TOP + 8)
+    away = -14 if rising else 14
+    rows = [first + away * step for step in range(4)] + [first - away * step for step in (1, 2)]
     left = x > (LEFT + RIGHT) / 2
-    y = min(end, share) - 6 if rising(claim) else max(end, share) + 14
-    canvas.text(
-        (x + (8 if left else -8), max(y, TOP + 8)), words, "value", "end" if left else "start"
-    )
+    over: Spot = ((x + 8, 0.0), "end") if left else ((x - 8, 0.0), "start")
+    aside: Spot = ((x - 10, 0.0), "end") if left else ((x + 10, 0.0), "start")
+    kept = [y for y in rows if TOP + 8 <= y <= END - 4]
+    return [((at[0], y), side) for at, side in (over, aside) for y in kept]
 
 
 def _mark(canvas: Canvas, at: Point, status: str, tip: str) -> None:
@@ -187,7 +209,7 @@ def _limit(claim: Promised, shown: Shown) -> str:
     return f"{limit_sign(shown, claim.side)} {figure}"
 
 
-def _threshold(canvas: Canvas, up: Scale, claim: Promised, *, right: bool) -> None:
+def _threshold(canvas: Canvas, labels: Labels, up: Scale, claim: Promised, *, right: bool) -> None:
     """The line, labelled at the end where fewer attempts stand."""
     if claim.threshold is None:
         return
@@ -197,4 +219,4 @@ def _threshold(canvas: Canvas, up: Scale, claim: Promised, *, right: bool) -> No
     words, style = f"claimed {sign} {stated(claim.threshold)}", "value limitlabel"
     below = y < TOP + 14
     place = (RIGHT - 4 if right else LEFT + 4, y + 14 if below else y - 5)
-    canvas.text(place, words, style, "end" if right else "start")
+    labels.put([(place, "end" if right else "start")], words, style)

@@ -28,6 +28,9 @@ def promised(spec: AuditRecord, plan: AuditRecord | None) -> dict[str, Promised]
     for entry in spec.payload["claims"]:
         if entry["id"] in found:
             raise AuditError(f"Claim {entry['id']!r:.80} is registered twice.", step=STEP)
+        words = plan is None and "about" in spec.payload and "claim" not in entry
+        if not words:  # a ready property of a proof has words alone; its proof is derived again
+            _check_text(entry, spec.index)
         found[entry["id"]] = _promised(entry, obligations.get(entry["id"]), spec.index)
     return found
 
@@ -54,13 +57,19 @@ def _promised(entry: Mapping[str, Any], item: Mapping[str, Any] | None, index: i
     )
 
 
+def _check_text(entry: Mapping[str, Any], index: int) -> None:
+    if digest_text(entry["text"]) != entry["digest"] and _proved(entry) is None:
+        raise AuditError(
+            f"Record {index}: the text of claim {entry['id']!r:.80} does not give its digest.",
+            step=STEP,
+        )
+
+
 def _claim(entry: Mapping[str, Any], index: int) -> Claim | None:
     """The claim of the entry's JSON; None if the log holds its text alone."""
     name = entry["id"]
-    if digest_text(entry["text"]) != entry["digest"]:
-        raise AuditError(
-            f"Record {index}: the text of claim {name!r:.80} does not give its digest.", step=STEP
-        )
+    if (stated := _proved(entry)) is not None:
+        return stated
     if "claim" not in entry:
         return None
     try:
@@ -75,6 +84,18 @@ def _claim(entry: Mapping[str, Any], index: int) -> Claim | None:
             step=STEP,
         )
     return claim
+
+
+def _proved(entry: Mapping[str, Any]) -> Claim | None:
+    """The claim, where a proof's log registered it: its statement as text, the claim's digest."""
+    if "claim" not in entry or digest_text(entry["text"]) == entry["digest"]:
+        return None
+    try:
+        claim = Claim.from_json(entry["claim"])
+    except SafegymError:
+        return None
+    given = (claim.id, str(claim.statement), claim.digest)
+    return claim if given == (entry["id"], entry["text"], entry["digest"]) else None
 
 
 def _statement(canonical: str) -> str:

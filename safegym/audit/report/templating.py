@@ -3,22 +3,29 @@
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from safegym.audit.report import figures
 
+PACKAGE = "safegym.audit.report"
+"""Whose templates a page of the report is made of."""
+
 
 @cache
-def environment() -> Environment:
-    """The environment; it reads this package's templates only."""
+def environment(*packages: str, keep_trailing_newline: bool = True) -> Environment:
+    """The environment; it reads the templates of these packages only, by default the report's.
+
+    packages: dotted names; a template is taken from the first that has it. The live view's pages
+    come through here too, so that no page has an escaping of its own.
+    """
     found = Environment(
-        loader=PackageLoader("safegym.audit.report", "templates"),
+        loader=ChoiceLoader([PackageLoader(name, "templates") for name in packages or (PACKAGE,)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
+        keep_trailing_newline=keep_trailing_newline,
         finalize=_shown,
     )
     filters: dict[str, Any] = found.filters

@@ -1,14 +1,13 @@
 """Pass rates in rows: `pass_rate`, with `pass_rate_passed` of `pass_rate_total` rollouts."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from safegym.errors import BlendError
 from safegym.nemo.blend.places import Place
 from safegym.nemo.rows.forms import fields_of, with_fields
 
 PASS_RATE, PASSED, TOTAL = "pass_rate", "pass_rate_passed", "pass_rate_total"
-Unrated = Literal["refuse", "first", "last", "keep", "drop"]
 
 
 def rate_of(row: Mapping[str, Any], place: Place, number: int) -> float | None:

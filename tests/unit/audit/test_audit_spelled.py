@@ -34,5 +34,5 @@ def test_canonical_text_is_read_and_every_other_spelling_of_it_is_refused(value)
     assert canonical(again) == text
     other = json.dumps(again, indent=1).encode()
     if other != text:
-        with pytest.raises(AuditError):
+        with pytest.raises(AuditError, match="it is not in canonical form"):
             parse(other, what="it")

@@ -108,6 +108,22 @@ def test_a_forged_or_revoked_succession_leads_nowhere(own, own_home, tmp_path, m
         trusting.trust_successor(public, lines, name=None)
 
 
+def test_a_revoked_key_in_the_middle_vouches_for_none(own, own_home, tmp_path, monkeypatch):
+    """A thief of the second key signs a third; the first, still trusted, leads to it."""
+    first, second = tmp_path / "first.pub.pem", tmp_path / "second.pub.pem"
+    first.write_bytes(sign.public_pem(sign.public_key(own)))
+    succession.rotate()
+    second.write_bytes((own_home / sign.PUBLIC_NAME).read_bytes())
+    succession.rotate()
+    lines, public = own_home / succession.SUCCESSION_NAME, own_home / sign.PUBLIC_NAME
+    monkeypatch.setenv("SAFEGYM_HOME", str(tmp_path / "reviewer"))
+    trusting.trust_key(first, name="Owner")
+    trusting.trust_key(second, name="Owner, second")
+    revoking.revoke("Owner, second", why="laptop stolen")
+    with pytest.raises(AuditError, match="No key that you trust signed"):
+        trusting.trust_successor(public, lines, name=None)
+
+
 def test_the_trust_file_counts_where_no_key_is_named_and_says_so(own_home, friend, tmp_path):
     run = closed_run(tmp_path / "run", sign.load_signer(tmp_path / "friend.pem"))
     with pytest.raises(AuditError, match=r"safegym keys trust KEY\.pub\.pem"):

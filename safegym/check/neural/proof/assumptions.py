@@ -1,8 +1,10 @@
 """What a proof of a policy rests on, in words."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from safegym.check.neural.problem import Semantics
     from safegym.check.neural.proof.result import Proof
 
 ARITHMETIC = {
@@ -17,20 +19,44 @@ ARITHMETIC = {
 }
 
 
+METHOD = "branch and bound over linear bounds"
+
+
+def method_of(semantics: str, standing: str) -> str:
+    """How a proof names its method in evidence."""
+    return f"{METHOD}, {semantics}: {standing}"
+
+
 def assumptions_of(proof: "Proof") -> tuple[str, ...]:
     """A sentence each."""
     tested = proof.equivalence
-    difference = (
-        f"{tested.disagreements} different choices, largest difference "
-        if tested.disagreements
-        else "largest difference "
+    return sentences(
+        proof.semantics,
+        (tested.samples, tested.disagreements, tested.largest_difference),
+        (proof.policy, proof.policy_digest),
+        proof.regions,
     )
+
+
+def sentences(
+    semantics: "Semantics",
+    compared: tuple[int, int, float],
+    policy: tuple[str, str],
+    regions: Sequence[str],
+) -> tuple[str, ...]:
+    """The same from what is told of a proof.
+
+    compared: observations, different choices, largest difference. policy: name and digest. regions:
+    in words.
+    """
+    samples, disagreements, largest = compared
+    choices = f"{disagreements} different choices, " if disagreements else ""
     return (
-        ARITHMETIC[proof.semantics],
-        f"the graph is the policy: compared with predict on {tested.samples} observations, "
-        f"{difference}{tested.largest_difference:.3g}",
-        f"policy {proof.policy}, digest {proof.policy_digest or 'not known'}, deterministic mode",
-        *(f"region: {words}" for words in proof.regions),
+        ARITHMETIC[semantics],
+        f"the graph is the policy: compared with predict on {samples} observations, "
+        f"{choices}largest difference {largest:.3g}",
+        f"policy {policy[0]}, digest {policy[1] or 'not known'}, deterministic mode",
+        *(f"region: {words}" for words in regions),
         "the property's comparisons are exact: of the observation as given and the action as "
         "computed",
         "open loop: what follows from an action is the plant's doing and is not part of this",

@@ -139,11 +139,13 @@ class Proof:
 
     def evidence(self) -> Evidence:
         """The answer as evidence of kind "proved", with the assumptions in words."""
+        from safegym.check.neural.proof.assumptions import method_of
+
         return Evidence.of_proof(
             self.claim_id,
             self.claim_digest,
             self.status,
-            method=f"branch and bound over linear bounds, {self.semantics}: {self.standing}",
+            method=method_of(self.semantics, self.standing),
             assumptions=self.assumptions,
             versions={"safegym": __version__},
         )
