@@ -20,9 +20,8 @@ def test_an_intact_proof_has_a_report_that_certifies_nothing(asked, monkeypatch,
     monkeypatch.setattr("safegym.audit.log.default_signer", lambda: SIGNER)
     place, policy = proof_folder(tmp_path / "proof"), find_model("cruise").policy()
     region = {0: (10, 20), 1: (28, 32), 2: (16, 20)}
-    proof = prove(
-        policy, asked or never_saturates(), region=region, certificate=place / CERTIFICATE
-    )
+    stated = never_saturates() if asked is None else asked
+    proof = prove(policy, stated, region=region, certificate=place / CERTIFICATE)
     log_proof(place, proof, policy, asked)
 
     page = render_report(place, keys=[public_key(SIGNER)], rederive=rederive).decode()
