@@ -26,5 +26,7 @@ def test_an_intact_proof_has_a_report_that_certifies_nothing(asked, monkeypatch,
 
     page = render_report(place, keys=[public_key(SIGNER)], rederive=rederive).decode()
 
-    assert "NOT CERTIFIED" in page
+    headline = "REFUTED of the network" if asked is None else "PROVED of the network"
+    assert headline in page
+    assert "no policy was released" in page
     assert "BROKEN" not in page

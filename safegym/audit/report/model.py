@@ -290,6 +290,7 @@ class Story:
     releases: dict[str, Decision | None] = field(default_factory=dict[str, "Decision | None"])
     withdrawn: list[str] = field(default_factory=list[str])
     frozen: dict[str, int] = field(default_factory=dict[str, int])
+    proved: dict[str, Shown] = field(default_factory=dict[str, Shown])
     findings: list[Finding] | None = None
     suites: list[Suite] = field(default_factory=list[Suite])
     bursts: list[Burst] = field(default_factory=list[Burst])
@@ -301,6 +302,11 @@ class Story:
     last_time: str = ""
     set_aside: list[str] = field(default_factory=list[str])
     superseded: int = 0
+
+    @property
+    def only_proved(self) -> bool:
+        """Whether it is the log of a proof: evidence of a model, and no episode of any policy."""
+        return bool(self.proved) and not (self.attempts or self.screens or self.plan)
 
     @property
     def waived(self) -> dict[str, Waiver]:

@@ -226,9 +226,8 @@ def _cell(violations: int, undecided: int) -> str:
 def _assumptions(story: Story) -> tuple[str, ...]:
     """Assumptions of the evidence shown, each once, in order."""
     attempt = story.last_attempt
-    if attempt is None:
-        return ()
-    listed = (item for shown in attempt.evidence.values() for item in shown.assumptions)
+    evidence = story.proved if attempt is None else attempt.evidence
+    listed = (item for shown in evidence.values() for item in shown.assumptions)
     return tuple(figures.short_digests(item) for item in dict.fromkeys(listed))
 
 

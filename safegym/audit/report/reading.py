@@ -236,6 +236,8 @@ class _Reader:
                 )
             attempt.evidence[shown.claim_id] = shown
             self._attempts[record.payload_digest] = attempt
+        elif shown.kind == "proved":
+            self.story.proved[shown.claim_id] = shown
         else:
             self.story.notes.append(
                 f"record {record.index}: {shown.kind} evidence on {shown.claim_id} by "

@@ -1,5 +1,6 @@
 """What each claim has come to, in words that never say more than the evidence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,9 +46,12 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The banner. certified: a policy was released by a certified attempt of this log."""
+    """The banner. certified: a policy was released by a certified attempt of this log. sound: that,
+    or all that the log of a proof asks was proved.
+    """
 
     certified: bool
+    sound: bool
     headline: str
     detail: str
     policy: str
@@ -61,7 +65,7 @@ def outcome_of(story: Story, *, incomplete: bool) -> Outcome:
     attempt = promoted_attempt(story) if certified else story.last_attempt
     policy = attempt.policy if attempt is not None else _last_policy(story)
     verdicts = tuple(_verdict(story, claim, attempt) for claim in story.claims.values())
-    headline = "CERTIFIED" if certified else "WITHDRAWN" if story.withdrawn else "NOT CERTIFIED"
+    headline, sound = _headline(story, verdicts)
     observed = [item for item in verdicts if item.mark == "observed"]
     waived = [item for item in verdicts if item.mark == "waived"]
     if certified and observed:
@@ -73,10 +77,27 @@ def outcome_of(story: Story, *, incomplete: bool) -> Outcome:
     detail = _released(story, attempt) if certified else _withheld(story)
     if story.withdrawn:
         detail = f"{short('; '.join(story.withdrawn), 600)}. {detail}"
-    return Outcome(certified, headline, detail, policy, verdicts, _caution(story, attempt))
+    return Outcome(certified, sound, headline, detail, policy, verdicts, _caution(story, attempt))
+
+
+def _headline(story: Story, verdicts: Sequence[ClaimVerdict]) -> tuple[str, bool]:
+    """What stands first, and whether it is good news. A proof is of a network, never a release."""
+    if story.promoted:
+        return "CERTIFIED", True
+    if story.withdrawn:
+        return "WITHDRAWN", False
+    if not story.only_proved:
+        return "NOT CERTIFIED", False
+    statuses = {shown.status for shown in story.proved.values()}
+    if "violated" in statuses:
+        return "REFUTED of the network", False
+    proved = statuses == {"satisfied"} and set(story.proved) == {v.claim.id for v in verdicts}
+    return ("PROVED of the network", True) if proved else ("NOT PROVED", False)
 
 
 def _last_policy(story: Story) -> str:
+    if story.only_proved:
+        return next(iter(story.frozen), "")
     return story.screens[-1].policy if story.screens else ""
 
 
@@ -93,6 +114,11 @@ def _released(story: Story, attempt: Attempt | None) -> str:
 
 def _withheld(story: Story) -> str:
     attempt = story.last_attempt
+    if story.only_proved:
+        return (
+            "What one policy's network does on every observation of a region. No episode was run, "
+            "nothing is said of what follows from an action, and no policy was released."
+        )
     if attempt is None:
         return "No certification attempt was made, so nothing is claimed of any policy."
     ended = attempt.outcome or "still open at the end of the log"
@@ -129,7 +155,7 @@ def _caution(story: Story, attempt: Attempt | None) -> str:
 
 
 def _verdict(story: Story, claim: Promised, attempt: Attempt | None) -> ClaimVerdict:
-    shown = None if attempt is None else attempt.evidence.get(claim.id)
+    shown = story.proved.get(claim.id) if attempt is None else attempt.evidence.get(claim.id)
     if shown is None:
         mark, text = _looked(claim, story.screens[-1] if story.screens else None)
     elif shown.kind == "observed":
@@ -138,7 +164,8 @@ def _verdict(story: Story, claim: Promised, attempt: Attempt | None) -> ClaimVer
         mark, text = _proved(shown)
     else:
         mark, text = _estimated(claim, shown)
-    word = "proved" if shown is not None and shown.kind == "proved" else WORD[mark]
+    proved = shown is not None and shown.kind == "proved" and mark == "shown"
+    word = "proved" if proved else WORD[mark]
     leaf = None if shown is None else shown.index
     waiver = story.waived.get(claim.id)
     if waiver is not None:
