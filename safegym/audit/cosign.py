@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from safegym.audit import layout
+from safegym.audit.bounded import read_bounded
 from safegym.audit.chain import read_checkpoints
 from safegym.audit.durable import sync_folder
 from safegym.audit.limits import Limits
@@ -75,11 +76,7 @@ def checked(
 
 def read_note(path: str | os.PathLike[str]) -> Checkpoint:
     """Read one cosigned note from a file. Raises AuditError."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(Limits().line_bytes)
-    except OSError as error:
-        raise AuditError(f"The note {path} cannot be read: {error.strerror}.") from error
+    data = read_bounded(path, "note", Limits().line_bytes)
     notes, torn = read_checkpoints(data)
     if len(notes) != 1 or torn:
         raise AuditError(f"{path} is not one signed note.", step="format")

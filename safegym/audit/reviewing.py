@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from safegym.audit.afterwards import reopened
+from safegym.audit.bounded import read_bounded
 from safegym.audit.cosign import checked
 from safegym.audit.limits import Limits
 from safegym.audit.merkle import root
@@ -64,11 +64,7 @@ def review(
 
 def read_review_file(path: str | os.PathLike[str]) -> Review:
     """Read a review from a file. Raises AuditError."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(Limits().line_bytes)
-    except OSError as error:
-        raise AuditError(f"The review {path} cannot be read: {error.strerror}.") from error
+    data = read_bounded(path, "review", Limits().line_bytes)
     return read_review(data.removesuffix(b"\n"), what=str(path))
 
 

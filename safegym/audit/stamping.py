@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safegym.audit import layout
+from safegym.audit.bounded import read_bounded
 from safegym.audit.chain import read_checkpoints
 from safegym.audit.cosign import checked
 from safegym.audit.durable import AppendFile, cut
@@ -82,14 +83,7 @@ def send(asked: Asked, url: str) -> bytes:
 
 def read_token(path: str | os.PathLike[str]) -> bytes:
     """Read an authority's answer from a file (.tsr, DER). Raises AuditError."""
-    try:
-        with Path(path).open("rb") as file:
-            token = file.read(LARGEST_TOKEN + 1)
-    except OSError as error:
-        raise AuditError(f"The answer {path} cannot be read: {error.strerror}.") from error
-    if len(token) > LARGEST_TOKEN:
-        raise AuditError(f"{path} is larger than {LARGEST_TOKEN} bytes.")
-    return token
+    return read_bounded(path, "answer", LARGEST_TOKEN)
 
 
 def keep(run: str | os.PathLike[str], token: bytes, keys: Iterable[PublicKey]) -> Stamped:

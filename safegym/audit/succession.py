@@ -14,6 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from filelock import FileLock
 
+from safegym.audit.bounded import read_bounded
 from safegym.audit.durable import sync_file, sync_folder
 from safegym.audit.envelope import decode_base64, read_line, seal
 from safegym.audit.key import (
@@ -79,13 +80,7 @@ def rotate() -> tuple[PublicKey, PublicKey]:
 
 def read_successions(path: str | os.PathLike[str]) -> tuple[bytes, ...]:
     """The lines of a succession file, unchecked. Raises AuditError."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as error:
-        raise AuditError(f"The succession {path} cannot be read: {error.strerror}.") from error
-    if len(data) > LARGEST:
-        raise AuditError(f"{path} is larger than {LARGEST} bytes.")
+    data = read_bounded(path, "succession", LARGEST)
     return tuple(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1])
 
 
