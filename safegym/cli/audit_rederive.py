@@ -30,7 +30,8 @@ def rederive(
         typer.Option("--episode", help="With --claim: the verdict on this episode.", min=0),
     ] = None,
     leaf: Annotated[
-        int | None, typer.Option("--leaf", help="A record of the log, by its index.", min=0)
+        int | None,
+        typer.Option("--leaf", "--record", help="A record of the log, by its index.", min=0),
     ] = None,
     key: Key = None,
     pin: Pin = None,

@@ -21,6 +21,7 @@ from safegym.cli.console import Exit, out, plain_table, shown
 
 if TYPE_CHECKING:
     from safegym.gate.answers.released import Basis, ReleasedPolicy
+    from safegym.gate.answers.standing import Found
 
 
 def released(
@@ -93,9 +94,14 @@ def claims_table(basis: "tuple[Basis, ...]") -> Table:
             shown(each.hazard),
             shown(each.statement),
             Text(words, _colour(each)),
-            "" if each.found is None else str(each.found.leaf),
+            "" if each.found is None else _leaf(each.found),
         )
     return table
+
+
+def _leaf(found: "Found") -> str:
+    """The record, and how its digest begins; --json has all of it."""
+    return f"{found.leaf}\n{found.digest.partition(':')[2][:12]}"
 
 
 def _colour(each: "Basis") -> str:

@@ -123,6 +123,9 @@ def _print_first(opened: "Opened", first: "WorstEpisode", more: str) -> None:
         values = ", ".join(f"{name} = {value}" for name, value in moment.values.items())
         told = f"{moment.time:.13g} s (step {moment.step}): {values}"
         out.print(f"when       {shown(told)}", soft_wrap=True)
+    if first.certain_at is not None:
+        told = f"for certain since {first.certain_at:.13g} s, whatever came later"
+        out.print(f"violated   {told}", soft_wrap=True)
     if first.length is not None:
         out.print(f"ended      {shown(first.end)} after {first.length:g} s", soft_wrap=True)
     out.print(f"trace      {first.trace} in {shown(first.artifact)}", soft_wrap=True)

@@ -22,6 +22,7 @@ class Leaf:
     """A record under an evidence record: what it is, in words, and the files that it names.
 
     rests_on: indices of the records right under it. violated: episodes that it calls violated.
+    digest: of the leaf in the tree.
     """
 
     index: int
@@ -30,6 +31,7 @@ class Leaf:
     files: tuple[str, ...] = ()
     rests_on: tuple[int, ...] = ()
     violated: int = 0
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def _leaves(opened: Opened, found: Found) -> Iterator[Leaf]:
 def _leaf(record: AuditRecord) -> Leaf:
     files = tuple(str(each["artifact"]) for each in named_artifacts(record.payload))
     words, violated = _said(record)
-    return Leaf(record.index, record.kind, words, files, record.leaves, violated)
+    return Leaf(record.index, record.kind, words, files, record.leaves, violated, record.digest)
 
 
 def _said(record: AuditRecord) -> tuple[str, int]:

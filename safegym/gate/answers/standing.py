@@ -16,7 +16,7 @@ class Found:
     """One evidence record, as answers give it; leaf: its index in the log.
 
     kind: observed, estimated or proved. bound: the limit at `confidence`, None where none holds.
-    rests_on: indices of the records right under it, ascending.
+    rests_on: indices of the records right under it, ascending. digest: of the leaf in the tree.
     """
 
     leaf: int
@@ -33,6 +33,7 @@ class Found:
     attempt: int
     method: str
     rests_on: tuple[int, ...]
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def found_of(record: AuditRecord) -> Found:
         attempt=payload["attempt"],
         method=payload["method"],
         rests_on=record.leaves,
+        digest=record.digest,
     )
 
 

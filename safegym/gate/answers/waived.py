@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from safegym.audit.trust_file import read_stamp
 from safegym.audit.waivers import Waiver, waivers_of
 from safegym.gate.answers.opened import Opened
 from safegym.gate.answers.standing import Found, standing
@@ -23,7 +24,13 @@ class Waived:
 
 
 def waived(opened: Opened, *, at: datetime | None = None) -> tuple[Waived, ...]:
-    """Every waiver of a verified log in the order given, as it stands at this time (None: now)."""
-    given = waivers_of(opened.records, at or datetime.now(UTC))
+    """Every waiver of a verified log in the order given, as it stands now.
+
+    at: as it stood or will stand at this time, without those given later (by their claimed time).
+    """
+    records = opened.records
+    if at is not None:
+        records = tuple(record for record in records if read_stamp(record.time) <= at)
+    given = waivers_of(records, at or datetime.now(UTC))
     evidence = standing(opened).evidence if given else {}
     return tuple(Waived(each, evidence.get(each.claim_id)) for each in given)

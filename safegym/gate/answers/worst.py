@@ -7,7 +7,9 @@ from typing import Any
 
 from safegym.audit.record import AuditRecord
 from safegym.audit.values import decode_number
+from safegym.check.monitor import settling
 from safegym.errors import AuditError
+from safegym.formula.claim import Claim
 from safegym.gate.answers.opened import Opened, unpacked
 from safegym.gate.answers.standing import standing
 from safegym.gate.plan import GatePlan
@@ -47,6 +49,7 @@ class WorstEpisode:
     and that hold it. seed, length (s): None where its trace is missing. options: what its
     reset was given, None where the log does not say. moment, again: what judging
     the stored trace again gave, and whether it is what is logged; None where that cannot be done.
+    certain_at: seconds of the first sample at which the violation was certain, None without one.
     """
 
     claim_id: str
@@ -66,6 +69,7 @@ class WorstEpisode:
     end: str = ""
     length: float | None = None
     again: bool | None = None
+    certain_at: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON; the seed is text, as it may exceed what JSON numbers keep."""
@@ -196,7 +200,14 @@ def _looked(opened: Opened, row: WorstEpisode) -> WorstEpisode:
         if each["trace"] == row.trace
     )
     moment = _moment(again) if isinstance(again, Verdict) else None
-    return replace(row, moment=moment, again=finding_json(again) == logged)
+    same = finding_json(again) == logged
+    return replace(row, moment=moment, again=same, certain_at=_certain_at(claim, trace))
+
+
+def _certain_at(claim: Claim, trace: Trace) -> float | None:
+    """Seconds of the first sample at which nothing to come could save the claim."""
+    settled = None if claim.kind == "mean" else settling(claim, trace)
+    return None if settled is None else float(settled.step * trace.clock.dt)
 
 
 def trace_of(opened: Opened, shard: int, digest: str) -> Trace | None:

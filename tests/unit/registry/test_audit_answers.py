@@ -1,24 +1,23 @@
 """The five questions to an audit trail: each is answered from the verified log alone."""
 
-import base64
 import dataclasses
+import hashlib
 import json
 import shutil
 from datetime import UTC, datetime
 
 import pytest
-from gated_run import BAD, BETTER, GOOD, HAZARD, PLAN, SAFE, SPEC, begin, ended_run, failing
+from answered_run import asked, asked_json, opened, raw
+from gated_run import BAD, BETTER, GOOD, HAZARD, PLAN, SAFE, SPEC, begin
 
 from safegym.audit.bundle import export, export_slice
 from safegym.audit.log import AuditLog
-from safegym.audit.sign import default_key
 from safegym.audit.waivers import waive
 from safegym.check.statistics.ledger import AttemptLedger
-from safegym.cli.application import run as safegym
 from safegym.errors import AuditError
 from safegym.formula.build import always, eventually, prob
 from safegym.formula.claim import Claim
-from safegym.gate.answers import changes, derive, open_log, released, waived, worst
+from safegym.gate.answers import changes, derive, released, waived, worst
 from safegym.gate.attempt import Certifier
 from safegym.gate.decide import GateKeeper
 from safegym.gate.plan import Gate
@@ -30,48 +29,6 @@ from safegym.scenario.record import record
 SELDOM = Claim(id="one.seldom", statement=prob(eventually(HAZARD >= 0.5)) < 0.4, confidence=0.9)
 STRICT = Claim(id="one.safe", statement=prob(eventually(HAZARD >= 0.5)) < 0.3, confidence=0.9)
 LOWER = Claim(id="one.low", statement=always(HAZARD <= 0.9), hazard="high")
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """A run that promoted GOOD and then a policy that fails now and then; its home; the latter."""
-    place = tmp_path_factory.mktemp("answers")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SAFEGYM_HOME", str(place / "home"))
-        for name in ("some", "now and then", "seldom", "a few", "odd"):
-            some = failing(name, 0.05)
-            run = ended_run(place / name, BAD, GOOD, BAD, some)
-            ends = [p for kind, p, _ in raw(run) if kind == "evidence" and p["attempt"] == 2]
-            if ends and ends[0]["status"] == "satisfied" and ends[0]["violations"]:
-                return run, place / "home", some
-    raise AssertionError("no policy of those was certified in spite of violated episodes")
-
-
-@pytest.fixture
-def run(kept, tmp_path):
-    """A copy of that run, under its own key."""
-    shutil.copytree(kept[1], tmp_path / "home")
-    return shutil.copytree(kept[0], tmp_path / "run")
-
-
-@pytest.fixture
-def some(kept):
-    """The policy that is released in it, after GOOD."""
-    return kept[2]
-
-
-def opened(place):
-    return open_log(place, keys=[default_key()])
-
-
-def raw(run):
-    """The records of a log, read without safegym: kind, payload, leaves."""
-    found = []
-    for line in (run / "log.jsonl").read_text().splitlines():
-        statement = json.loads(base64.b64decode(json.loads(line)["payload"]))
-        told = statement["predicate"]
-        found.append((told["kind"], told["payload"], told["envelope"]["leaves"]))
-    return found
 
 
 def run_of(folder, policy, *claims):
@@ -86,20 +43,6 @@ def run_of(folder, policy, *claims):
     keeper.after_epoch(type("Epoch", (), {"epoch": 1})(), lambda: policy)
     log.close("promoted", epoch=1, steps=1)
     return folder
-
-
-def asked(capsys, *words):
-    """Exit status and output of `safegym audit ...`, with runs of spaces as one."""
-    capsys.readouterr()
-    status = safegym(["audit", *map(str, words)])
-    told = capsys.readouterr()
-    return status, " ".join((told.out + told.err).split())
-
-
-def asked_json(capsys, *words):
-    capsys.readouterr()
-    status = safegym(["audit", *map(str, words), "--json"])
-    return status, json.loads(capsys.readouterr().out)
 
 
 def below(records, index):
@@ -125,9 +68,14 @@ def test_the_released_policy_is_named_with_every_record_under_its_evidence(run, 
     files = [name for each in basis["leaves"] for name in each["files"]]
     assert files
     assert all((run / name).is_file() for name in files)
+    lines = (run / "log.jsonl").read_bytes().splitlines()
+    hashed = ["sha256:" + hashlib.sha256(b"\0" + line).hexdigest() for line in lines]
+    assert basis["found"]["digest"] == hashed[leaf]
+    assert all(each["digest"] == hashed[each["index"]] for each in basis["leaves"])
     status, text = asked(capsys, "released", run)
     assert status == 0
     assert f"released {some.card.digest}" in text
+    assert hashed[leaf][7:19] in text
     assert "satisfied, estimated: ≤" in text
     assert "intact; every verdict derived again" in text
 
@@ -261,6 +209,7 @@ def test_an_evidence_record_is_derived_again_field_by_field(run, capsys):
     rows = {row["field"]: row for row in told["rows"]}
     assert float(rows["bound"]["again"]) == logged["bound"]
     assert {"status", "episodes", "violations", "level", "trace_root"} <= set(rows)
+    assert asked_json(capsys, "rederive", run, "--record", told["leaf"]) == (0, told)
     status, text = asked(capsys, "rederive", run, "--claim", "one.safe", "--attempt", "1")
     assert (status, "it comes out as logged" in text) == (0, True)
 
