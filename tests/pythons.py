@@ -21,7 +21,8 @@ TORCH += ("test_falsify_gradient*", "test_falsify_banking*")
 NEEDED = ("numpy", "numba", "gymnasium", "mujoco", "safetensors", "z3-solver", "pyarrow", "scipy")
 NEEDED += ("rfc8785", "securesystemslib", "cryptography", "typer", "rich", "Jinja2", "filelock")
 NEEDED += ("platformdirs", "pytest", "pytest-xdist", "hypothesis", "Box2D", "pygame-ce")
-NEEDED += ("hatchling", "editables", "cma", "imageio")
+NEEDED += ("hatchling", "editables", "cma", "imageio", "starlette", "uvicorn", "httpx", "PyYAML")
+NEEDED += ("rfc3161-client", "pypdf", "typst")
 
 
 def find(version: str) -> str | None:
